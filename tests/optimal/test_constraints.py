@@ -373,8 +373,10 @@ def test_a_solve_that_was_stopped_says_so():
         "constraints": constraints,
         "observables": reports(loss.shape[1]),
     }
-    with pytest.raises(SolverError, match="stopped at the time limit"):
-        sf.design(prior, solver=Asleep(), time_limit=1e-9, **options)
+    floor = sf.design(prior, solver=Asleep(), time_limit=1e-9, **options)
+    assert floor.status is Status.TIME_LIMIT
+    assert "closed form" in floor.solver
+    assert floor.certificate.holds
     hurried = sf.design(prior, time_limit=1.0, **options)
     assert hurried.status in (Status.OPTIMAL, Status.TIME_LIMIT)
     assert hurried.certificate.holds
@@ -382,6 +384,50 @@ def test_a_solve_that_was_stopped_says_so():
     whole = sf.design(prior, progress=steps.append, **options)
     assert whole.status is Status.OPTIMAL
     assert tuple(steps) == whole.log
+
+
+@pytest.mark.parametrize("objective", ["expected", "worst-case"])
+def test_a_stopped_solve_is_no_worse_than_simple_mechanisms_within_the_constraints(objective):
+    space, metric = line(6)
+    prior = sf.Prior(space, [0.3, 0.05, 0.1, 0.1, 0.2, 0.25])
+    p, loss = prior.probabilities, metric.array
+    seldom = np.zeros((6, 6))
+    seldom[:, 2:4] = p[:, None]
+    limit = LinearConstraint(seldom, 0.25, name="middle")
+    attackers = [sf.DistortionPrivacy(1.0, metric), sf.DistortionPrivacy(0.5, sf.hamming(space))]
+    options = {"loss": metric, "guarantees": [sf.MetricPrivacy(2.0, metric), *attackers], "objective": objective}
+    floor = sf.design(prior, stop=lambda: True, constraints=limit, **options)
+    best = sf.design(prior, constraints=limit, **options)
+    assert floor.status is Status.INTERRUPTED
+    assert floor.certificate.holds
+    assert best.certificate.bound <= floor.certificate.value
+    assert floor.certificate.bound <= best.certificate.value
+    assert objective == "worst-case" or floor.certificate.bound >= 1.0 - 1e-9  # guessing the report
+    # A second route: every pair of constant reports, in shares of a hundredth.
+    simple = [np.tile(row, (6, 1)) for row in np.eye(6)]
+    for first in simple:
+        for second in simple:
+            for share in np.linspace(0, 1, 101):
+                matrix = share * first + (1 - share) * second
+                errors = [(a.distance.array @ (p[:, None] * matrix)).min(axis=0).sum() for a in attackers]
+                inside = (seldom * matrix).sum() <= 0.25 and errors[0] >= 1.0 and errors[1] >= 0.5
+                losses = (matrix * loss).sum(axis=1)
+                value = losses.max() if objective == "worst-case" else p @ losses
+                if inside:
+                    assert floor.certificate.value <= value + 1e-6
+
+
+def test_where_no_simple_mechanism_is_within_the_constraints_a_stopped_solve_says_so():
+    space, metric = line(3)
+    own = LinearConstraint(-np.eye(3), -1.9, name="true reports")  # more than any simple mechanism makes
+    with pytest.raises(SolverError, match="stopped on request"):
+        sf.design(
+            sf.Prior.uniform(space),
+            loss=metric,
+            guarantees=sf.MetricPrivacy(1.5, metric),
+            constraints=own,
+            stop=lambda: True,
+        )
 
 
 @pytest.mark.parametrize("objective", ["expected", "worst-case"])

@@ -121,15 +121,7 @@ def better_of(problem: Problem, gap: float, best: Answer | None, other: Answer) 
 
 def fallback(problem: Problem, status: Status, why: str = "", *, quick: bool = False) -> Answer | None:
     """Return the best of a few closed forms, or of constant reports alone; None if none is usable."""
-    constant, candidates = constant_report(problem), {}
-    if quick:
-        pass
-    elif problem.exponents is None:
-        candidates["cheapest reports"] = _cheapest_reports(problem)
-    elif len(problem.exponents) <= _MOST_SECRETS:
-        candidates["exponential mechanism"] = _exponential(problem, problem.exponents)
-        if (noise := _planar_noise(problem, problem.exponents)) is not None:
-            candidates["planar noise"] = noise
+    constant, candidates = constant_report(problem), {} if quick else closed_forms(problem)
     if problem.objective == DISTORTION:
         mixtures = {
             f"{name} or a constant report": _mix(problem, matrix, constant) for name, matrix in candidates.items()
@@ -151,6 +143,17 @@ def fallback(problem: Problem, status: Status, why: str = "", *, quick: bool = F
         if answer.usable and (best is None or problem.sign * value < problem.sign * best.value):
             best = answer
     return best
+
+
+def closed_forms(problem: Problem) -> dict[str, Floats]:
+    """Return mechanisms with the metric privacy of a problem by name, arrays (n, m); none if n is large."""
+    if problem.exponents is None:
+        return {"cheapest reports": _cheapest_reports(problem)}
+    if len(problem.exponents) > _MOST_SECRETS:
+        return {}
+    noise = _planar_noise(problem, problem.exponents)
+    candidates = {"exponential mechanism": _exponential(problem, problem.exponents)}
+    return candidates if noise is None else candidates | {"planar noise": noise}
 
 
 def closed_form_answer(problem: Problem, mechanism: Mechanism) -> Answer:

@@ -17,11 +17,8 @@ from scipy import sparse
 
 from ...core import FINE, Mechanism
 from ...core.arrays import Floats
-from ...core.immutable import CompactRepr
-from ...core.naming import WORST_CASE
 from ...errors import InfeasibleError, InputError, SolverError, argument
-from ...mechanisms import repair_to_private
-from ...proofs import FamilyRows, ManyMultipliers, Multipliers, family_rows, many_loss_bound
+from ...proofs import ManyMultipliers
 from ...rounding import amount_at_least
 from ..effort import check_memory
 from ..interior.lapack import StoppedError
@@ -32,8 +29,10 @@ from ..row_generation import LinearProgram, LinearSolver, ProgramRows, Triples, 
 from ..solver import Answer, BoundedSearch, Control, Solver, Status, certify_mechanism, gap_of
 from ..solver_registry import SMALL_PROBLEM, Auto, general_solvers
 from ..structured import narrow_problem
-from .families import TightRows, equal_reports, repair_to_families
+from .demands import Demands
+from .families import TightRows, equal_reports
 from .family_interior import FamilyProgram
+from .mixtures import CLOSED, SimpleMechanisms, mixture_share, simple_prices
 
 ENOUGH: Final = 1e-9
 """Share of a constraint's scale left for rounding."""
@@ -49,105 +48,8 @@ _NOISE: Final = (FINE, 2.0**-40)  # smaller probabilities of an interior point a
 _FEW: Final = 400  # probabilities up to which back-ends take less than a second with metric privacy
 _TOO_LARGE: Final = 40_000  # probabilities with which back-ends improve nothing in minutes
 _FALL: Final = 0.2  # of the gap at the last proof, until the next one
+_ENTRY_S: Final = 5e-7  # seconds per coefficient of a program, until a back-end starts
 _MARGINS: Final = (1e-9, 1e-8, 1e-7)  # of the exponents, tried until a proof succeeds
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Demands(CompactRepr):
-    """A loss to minimise, and the constraints on the mechanism."""
-
-    problem: Problem
-    masses: Floats  # array (k, n): the objective is the largest of the expected losses for these k masses
-    exponents: Floats  # array (n, n) as in `Problem`, `inf` off the diagonal for unconstrained pairs
-    families: FamilyRows  # of distribution privacy
-
-    @classmethod
-    def of(cls, problem: Problem) -> Demands:
-        """Return the demands of a problem."""
-        every = np.eye(problem.shape[0])
-        masses = every if problem.objective == WORST_CASE else problem.prior.probabilities[None, :]
-        free = np.where(every > 0, 0.0, np.inf)
-        exponents = free if problem.exponents is None else problem.exponents
-        return cls(problem, masses, exponents, family_rows(problem.guarantees, problem.shape[0]))
-
-    @property
-    def scales(self) -> Floats:
-        """The unit in which each constraint is measured: its largest coefficient, or largest distance."""
-        large = [float(attacker.distance.array.max()) for attacker in self.problem.attackers]
-        large += [float(np.abs(constraint.coefficients).max()) for constraint in self.problem.constraints]
-        return np.array([scale or 1.0 for scale in large])
-
-    @property
-    def has_pairs(self) -> bool:
-        """Whether there is metric privacy for two different secrets."""
-        return int(np.isfinite(self.exponents).sum()) > len(self.exponents)
-
-    @property
-    def of_families_alone(self) -> bool:
-        """Whether it is about an expected loss, and all constraints are distribution privacy."""
-        return len(self.families) > 0 and len(self.masses) == 1 and not self.has_pairs and not self.names
-
-    @property
-    def of_families_and_pairs(self) -> bool:
-        """Whether it has metric and distribution privacy, and at most one attacker."""
-        limits, attackers = self.problem.constraints, self.problem.attackers
-        return len(self.families) > 0 and self.has_pairs and not limits and len(attackers) < 2
-
-    @property
-    def names(self) -> list[str]:
-        """The constraints in words, attackers first."""
-        return [*map(str, self.problem.attackers), *map(str, self.problem.constraints)]
-
-    def value(self, matrix: Floats) -> float:
-        """Return the largest of the expected losses of a matrix, in plain floats."""
-        return float((self.masses @ (matrix * self.problem.loss.array).sum(axis=1)).max())
-
-    def best_constant(self) -> Floats:
-        """Return the constant report of least loss, array (n, m)."""
-        constant = np.zeros(self.problem.shape)
-        constant[:, int((self.masses @ self.problem.loss.array).max(axis=0).argmin())] = 1.0
-        return constant
-
-    def excess(self, matrix: Floats) -> Floats:
-        """Return by how much of its scale a matrix breaks each constraint; negative where there is room."""
-        problem = self.problem
-        joint = problem.prior.probabilities[:, None] * matrix
-        over = [
-            *(
-                attacker.minimum - float((attacker.distance.array @ joint).min(axis=0).sum())
-                for attacker in problem.attackers
-            ),
-            *(
-                float((constraint.coefficients * matrix).sum()) - constraint.at_most
-                for constraint in problem.constraints
-            ),
-        ]
-        return np.asarray(np.array(over) / self.scales, dtype=np.float64)
-
-    def private(self, matrix: Floats, margin: float) -> Floats:
-        """Return a row-stochastic matrix with metric and distribution privacy, near a solver's."""
-        rows = repair_to_private(matrix, self.exponents if self.has_pairs else None, margin=margin)[0]
-        return repair_to_families(rows, TightRows.of(self.families, margin))
-
-    def bound(self, prices: ManyMultipliers, *, of_loss: bool = True) -> float:
-        """Return the lower bound of the value that prices prove; without a loss, a positive one is infeasible."""
-        problem = self.problem
-        return many_loss_bound(
-            self.masses if of_loss else np.zeros((1, problem.shape[0])),
-            problem.loss.array,
-            prices,
-            prior=problem.prior.probabilities,
-            attackers=problem.attackers,
-            constraints=problem.constraints,
-            families=self.families,
-        )
-
-    def no_prices(self) -> ManyMultipliers:
-        """Return prices of the trivial bound."""
-        m, attackers = self.problem.shape[1], self.problem.attackers
-        guesses = tuple(np.zeros((len(attacker.distance.array), m)) for attacker in attackers)
-        limits = np.zeros(len(self.problem.constraints))
-        return ManyMultipliers(Multipliers.without_rows(), np.ones(len(self.masses)), guesses, limits)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -284,13 +186,26 @@ class _Search(BoundedSearch):
     def __init__(self, demands: Demands, control: Control, negligible: float) -> None:
         super().__init__(control, negligible)
         self.demands = demands
-        self.triples = first_rows(demands.exponents, demands.problem.shape[1], control.pairs)
+        self._triples: Triples | None = None
         self.prices = demands.no_prices()
         self.bound = demands.bound(self.prices)
         self.best: Floats | None = None
         self.last: Floats | None = None
-        self.solver = ""
-        self.infeasible = False
+        self.roomy: Floats | None = None  # a simple mechanism with room in every constraint
+        self.solver = self.bounding = ""  # whose mechanism is the best, and whose prices
+        self.infeasible = self.late = False
+
+    @property
+    def triples(self) -> Triples:
+        """The rows of metric privacy in the program; the first ones take seconds for hundreds of secrets."""
+        if self._triples is None:
+            demands = self.demands
+            self._triples = first_rows(demands.exponents, demands.problem.shape[1], self.control.pairs)
+        return self._triples
+
+    @triples.setter
+    def triples(self, triples: Triples) -> None:
+        self._triples = triples
 
     def run(self, back_ends: Sequence[LinearSolver], *, threads: int = 0) -> Answer:
         """Return the best mechanism of the back-ends; all but the first run on small problems only.
@@ -298,6 +213,7 @@ class _Search(BoundedSearch):
         With ``threads`` the structured methods for distribution privacy come first on large problems.
         """
         n, m = self.demands.problem.shape
+        self.offer_closed_forms()
         attempts = [(back_ends[0], kept_back) for kept_back in _KEPT_BACK]
         alone, both = self.demands.of_families_alone, self.demands.of_families_and_pairs
         inside = not TightRows.of(self.demands.families, _MARGIN).equalities.any()
@@ -311,13 +227,13 @@ class _Search(BoundedSearch):
         for back_end, kept_back in attempts:
             self.ask(back_end, kept_back)
             impossible = self.infeasible and kept_back == _KEPT_BACK[-1]
-            if self.gap <= self.control.gap or impossible or self.control.cutoff is not None:
+            if self.gap <= self.control.gap or impossible or self.late or self.control.cutoff is not None:
                 break
-        if self.best is None and self.demands.names:
+        if self.solver in ("", CLOSED) and self.demands.names and not self.late:
             self.make_room(back_ends)
         if len(self.demands.families):
-            self._offer(self.demands.best_constant(), back_ends[0].name)
-        reason = self.control.cutoff
+            self._offer(self.demands.best_constant(), CLOSED)
+        reason = self.control.cutoff or (Status.TIME_LIMIT if self.late else None)
         if self.best is None:
             why = (reason or Status.INACCURATE).value
             raise SolverError(
@@ -325,9 +241,33 @@ class _Search(BoundedSearch):
                 "allow more time, or use fewer or larger cells.",
             )
         status = Status.OPTIMAL if self.gap <= self.control.gap else reason or Status.INACCURATE
-        name = self.solver if self.solver in (_INTERIOR, _STRUCTURED) else f"{self.solver} (general program)"
+        name = (
+            self.solver if self.solver in (_INTERIOR, _STRUCTURED, CLOSED) else f"{self.solver} (general program)"
+        )
+        if self.solver == CLOSED and self.bounding:
+            name += f" (its bound by {self.bounding})"
         log = tuple(self.log)
         return Answer(self.best, 0.0, self.value, self.bound, status, log, name, constrained=self.prices)
+
+    def offer_closed_forms(self) -> None:
+        """Offer the best mixture of constant reports and other closed forms that satisfies the constraints."""
+        simple = SimpleMechanisms.of(self.demands, _MARGIN)
+        roomy = simple.with_most_room() if self.demands.names else None
+        if roomy is None or self.demands.excess(roomy).max() <= -2 * _KEPT_BACK[-1]:
+            self.roomy = roomy
+            offers = (roomy, *map(simple.best, _KEPT_BACK))
+            for offer in offers:
+                if offer is not None:
+                    self._offer(offer, CLOSED)
+        for prices, name in simple_prices(self.demands, self.control):
+            self._raise_bound(prices, name)
+        self.report()
+
+    def _raise_bound(self, prices: ManyMultipliers, solver: str) -> None:
+        """Take a larger bound."""
+        bound = self.demands.bound(prices)
+        if bound > self.bound:
+            self.bound, self.prices, self.bounding = bound, prices, solver
 
     def ask_interior(self) -> None:
         """Run the interior point for distribution privacy until the gap is reached."""
@@ -342,7 +282,7 @@ class _Search(BoundedSearch):
                 continue
             last = share
             families = tight.prices(-prices, problem.shape[1], demands.families.factors) * problem.loss_scale
-            self._raise_bound(replace(demands.no_prices(), families=families))
+            self._raise_bound(replace(demands.no_prices(), families=families), _INTERIOR)
             for least in _NOISE:  # fewer small probabilities are quicker to draw
                 self._offer(demands.private(np.where(matrix < least, 0.0, matrix), _MARGIN), _INTERIOR)
                 if self.gap <= self.control.gap:
@@ -376,7 +316,7 @@ class _Search(BoundedSearch):
         prices = reduction.lift_prices(result.prices, charges)
         guesses = () if prices.guesses is None else (prices.guesses,)
         masses = np.ones(1) if prices.worst is None else prices.worst
-        self._raise_bound(ManyMultipliers(prices, masses, guesses, np.empty(0), families))
+        self._raise_bound(ManyMultipliers(prices, masses, guesses, np.empty(0), families), _STRUCTURED)
         self._offer(demands.private(reduction.lift(result.matrix), _MARGIN), _STRUCTURED)
         self.report(len(result.keys))
 
@@ -384,13 +324,16 @@ class _Search(BoundedSearch):
         """Run a back-end, adding the rows that its answers break, until the gap is reached or no row is broken."""
         demands, build = self.demands, partial(GeneralProgram, self.demands, kept_back=kept_back)
         m = demands.problem.shape[1]
+        self.late = demands.coefficients * _ENTRY_S > self.control.remaining
+        if self.late or self.control.cutoff is not None:
+            return
         rounds = solve_rounds(back_end, build, self.triples, demands.exponents, m, self.control)
         for program, solution in rounds:
             self.triples, self.infeasible = program.triples, solution.status is Status.INFEASIBLE
             if solution.is_over:
                 return
             if solution.duals is not None:
-                self._raise_bound(program.prices(solution.duals))
+                self._raise_bound(program.prices(solution.duals), f"{back_end.name} (general program)")
             self._offer(demands.private(solution.matrix(*demands.problem.shape), _MARGIN), back_end.name)
             self.report(len(self.triples))
             if self.gap <= self.control.gap:
@@ -400,37 +343,39 @@ class _Search(BoundedSearch):
         """Mix in a mechanism with room in every constraint, because no answer satisfied them all after repair."""
         if self.control.cutoff is not None:
             return
-        roomy, self.triples = with_most_room(self.demands, self.control, back_ends, self.triples)
+        try:
+            roomy, self.triples = with_most_room(self.demands, self.control, back_ends, self.triples)
+        except InfeasibleError:
+            if self.best is None:
+                raise
+            return
         if roomy is None:
             return
         if self.infeasible and self.control.cutoff is None:
             self.ask(back_ends[0], 0.0)  # the tightening exceeds the room
-        best = self.last
+        best, self.roomy = self.last, roomy
         self._offer(roomy, back_ends[0].name)
-        if best is None:
-            return
-        over, room = self.demands.excess(best), self.demands.excess(roomy)
-        demand = np.maximum(over + 2 * ENOUGH, 0.0)
-        # Errors of attackers are concave: a mixture has at least the mixed room.
-        share = float((demand / np.maximum(demand - (room + 2 * ENOUGH), 1e-300)).max(initial=0.0))
-        self._offer((1 - share) * best + share * roomy, self.solver)
-        self.report(len(self.triples))
-
-    def _raise_bound(self, prices: ManyMultipliers) -> None:
-        """Take prices that prove a larger bound."""
-        bound = self.demands.bound(prices)
-        if bound > self.bound:
-            self.bound, self.prices = bound, prices
+        if best is not None:
+            self._offer(best, back_ends[0].name)
+        self.report()
 
     def _offer(self, matrix: Floats, solver: str) -> None:
-        """Make a mechanism with metric privacy the best, if it satisfies the constraints and loses less."""
+        """Make a mechanism with metric privacy the best, if it satisfies the constraints and loses less.
+
+        One that breaks a constraint is mixed with the mechanism with room.
+        """
         self.last = matrix
-        self.solver = self.solver or solver
-        if self.demands.excess(matrix).max(initial=-np.inf) > -ENOUGH:
-            return
-        value = self.demands.value(matrix)
+        excess = self.demands.excess(matrix)
+        if excess.max(initial=-np.inf) > -ENOUGH:
+            if self.roomy is None:
+                return
+            share = mixture_share(excess, self.demands.excess(self.roomy), 2 * ENOUGH)
+            matrix = (1 - share) * matrix + share * self.roomy
+            if self.demands.excess(matrix).max() > -ENOUGH:
+                return
+        value = self.demands.losses(matrix).max()
         if value < self.value:
-            self.best, self.value, self.solver = matrix, value, solver
+            self.best, self.value, self.solver = matrix, float(value), solver
 
 
 def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer:

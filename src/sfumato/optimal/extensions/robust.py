@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Final, cast
 
 import numpy as np
-from scipy import sparse
 
 from ...core import AnyLoss, Guarantee, Guarantees, Loss, Mechanism, Metric, Prior, Space, as_loss
 from ...core.arguments import check_arguments
@@ -22,9 +21,9 @@ from ...core.naming import EXPECTED
 from ...errors import InputError, SolverError, python
 from ...proofs import EpsilonProof, expected_loss_above, relative_gap
 from ...rounding import UNIT, amount_at_most, at_most, lower_end, plural, underflow
+from ..baseline import closed_forms, fallback
 from ..problem import Problem, least_loss
 from ..result import Design
-from ..row_generation import LinearProgram
 from ..session import SolveSession
 from ..solver import (
     Answer,
@@ -40,7 +39,7 @@ from ..solver import (
     repair_answer,
     spread,
 )
-from ..solver_registry import Highs
+from .mixtures import best_mixture
 
 _ROUNDS: Final = 300
 _PATIENCE: Final = 8  # designs that changed neither value nor bound
@@ -48,7 +47,6 @@ _SHARE: Final = 0.2  # of the wanted gap, for the single designs
 _FIRST, _OF_GAP = 1e-2, 0.1  # the gap of the first designs, and of later ones, as a share of the gap so far
 _LATE: Final = 0.3  # of the time that was left, before a design ends for want of it
 _MEMORY: Final = 12  # mechanisms that are remembered though the best mixture does not use them
-_SECONDS: Final = 60.0  # a program of a few rows takes thousandths
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -127,28 +125,6 @@ class RobustDesign:
             f"{amount_at_most(self.value, self.loss.unit)} for {plural(len(self.priors), 'prior')} and their "
             f"mixtures, gap {at_most(self.gap, 2)} ({self.status.name})"
         )
-
-
-def best_mixture(losses: Floats) -> tuple[Floats, Floats]:
-    """Return the equilibrium of the game of losses (mechanisms, priors), at least 0: the shares of both sides."""
-    count, priors = losses.shape
-    scale = float(losses.max()) or 1.0
-    rows = np.zeros((priors + 1, count + 1))
-    rows[:priors, :count], rows[:priors, count] = losses.T / scale, -1.0
-    rows[priors, :count] = 1.0
-    program = LinearProgram(
-        np.append(np.zeros(count), 1.0),
-        sparse.csr_array(rows),
-        np.append(np.full(priors, -np.inf), 1.0),
-        np.append(np.zeros(priors), 1.0),
-        np.zeros(count + 1),
-    )
-    solution = Highs("simplex").solve(program, time_limit=_SECONDS, stop=lambda: False)
-    if solution.x is None or solution.duals is None:
-        raise SolverError("the mixture of designs for the priors was not found.", "use fewer priors.")
-    shares, weights = np.maximum(solution.x[:count], 0.0), np.maximum(-solution.duals[:priors], 0.0)
-    total = float(weights.sum())
-    return shares / shares.sum(), weights / total if total > 0 else np.full(priors, 1.0 / priors)
 
 
 @check_arguments
@@ -243,10 +219,27 @@ class _Game(BoundedSearch):
 
     def play(self) -> RobustDesign:
         """Add designs until the gap is reached, nothing is gained, or time is over."""
-        return self._result(self.repeat(self._step, _ROUNDS, _PATIENCE, 1 - _SHARE))
+        status = self.repeat(self._step, _ROUNDS, _PATIENCE, 1 - _SHARE)
+        if status is not Status.OPTIMAL:
+            self._add_simple()
+        return self._result(status)
+
+    def _add_simple(self) -> None:
+        """Add constant reports and other closed forms, and the bound of the truth for each prior."""
+        constants = np.array([mass @ cost.array for mass, cost in zip(self.masses, self.costs, strict=True)])
+        for o in {int(constants.max(axis=0).argmin()), *constants.argmin(axis=1).tolist()}:
+            self._add_mechanism(np.tile(np.eye(1, constants.shape[1], o), (len(self.even.prior), 1)))
+        for matrix in closed_forms(self.even).values():
+            self._add_mechanism(matrix)
+        self._mix()
+        for weights in np.eye(len(self.priors)):
+            answer = fallback(self._problem(weights), Status.TIME_LIMIT, quick=True)
+            if answer is not None and answer.bound > self.bound:
+                self.bound, self.weights, self.witness = answer.bound, weights, answer
+        self.report()
 
     def _step(self) -> Status | None:
-        """Add a design, take the best mixture of all, and drop mechanisms that it does not need."""
+        """Add a design, and take the best mixture of all."""
         begin, limit = time.monotonic(), self.control.deadline
         try:
             self._add_design(self.next)
@@ -257,14 +250,18 @@ class _Game(BoundedSearch):
             late = isinstance(error, InputError) or time.monotonic() - begin >= _LATE * (limit - begin)
             status = Status.TIME_LIMIT if late and math.isfinite(limit) else Status.INACCURATE
             return self.control.cutoff or status
+        self._mix()
+        self.report()
+        return None
+
+    def _mix(self) -> None:
+        """Take the best mixture of the mechanisms, and drop those that it does not need."""
         shares, self.next = best_mixture(np.array(self.losses))
         value = float((shares @ np.array(self.losses)).max())
         if value < self.value:
             self.value, self.best = value, np.tensordot(shares, np.array(self.matrices), axes=1)
         support = [k for k, share in enumerate(shares) if share > 0 or k >= len(self.matrices) - _MEMORY]
         self.matrices, self.losses = [self.matrices[k] for k in support], [self.losses[k] for k in support]
-        self.report()
-        return None
 
     def _problem(self, weights: Floats) -> Problem:
         prior = Prior(self.priors[0].space, weights @ self.masses)
@@ -293,15 +290,19 @@ class _Game(BoundedSearch):
         matrix = answer.matrix if answer.mechanism is None else answer.mechanism.matrix
         if answer.used is not None:
             matrix = spread(matrix, answer.used, problem.shape[1])
-        self.matrices.append(matrix)
-        every = zip(self.masses, self.costs, strict=True)
-        self.losses.append(np.array([mass @ (matrix * cost.array).sum(axis=1) for mass, cost in every]))
+        self._add_mechanism(matrix)
         # The rounded mixture exceeds a true one by no more than this, and no loss is negative.
         count, most = len(self.priors), max(float(cost.array.max()) for cost in self.costs)
         bound = answer.bound * (1 - 2 * (4 * count + 16) * UNIT) if answer.bound > 0 else answer.bound
         bound = max(0.0, lower_end(bound, underflow(4 * count * problem.shape[0], most)))
         if bound > self.bound or self.witness is None:
             self.bound, self.weights, self.witness = max(bound, self.bound), weights, answer
+
+    def _add_mechanism(self, matrix: Floats) -> None:
+        """Add a mechanism, array (n, m), and its expected losses."""
+        every = zip(self.masses, self.costs, strict=True)
+        self.matrices.append(matrix)
+        self.losses.append(np.array([mass @ (matrix * cost.array).sum(axis=1) for mass, cost in every]))
 
     def _result(self, status: Status) -> RobustDesign:
         """Quantise the best mixture and prove it for every prior."""
