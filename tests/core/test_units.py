@@ -143,3 +143,10 @@ def test_what_is_shown_reads_back_to_three_digits(value, unit):
 def test_a_quantity_that_is_too_large_in_another_unit(text, per, unit):
     with pytest.raises(UnitError, match=f"too large for a number in {unit}"):
         units.parse(text, per=per, unit=unit, subject="the length")
+
+
+@given(st.integers(1, 10**7))
+def test_a_text_is_the_float_nearest_to_its_decimal(count):
+    assert units.parse(f"{count} m", unit="km", subject="x") == float(f"{count}e-3")
+    assert units.parse(f"{count}/km", per=True, unit="m", subject="x") == float(f"{count}e-3")
+    assert units.parse(f"{count}e-3 km", unit="m", subject="x") == count

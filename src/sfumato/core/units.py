@@ -95,6 +95,8 @@ def parse(text: str | float, *, per: bool = False, unit: str, subject: str) -> f
         hint = f", or in {_fitting(unit)}"
         raise UnitError(f"{subject} {text!r}: {error.problem}", f"write it as {example!r}{hint}.") from None
     converted = value / scale if per else value * scale
+    if value and converted and math.isfinite(converted) and scale != 1:
+        converted = float(_convert(match[1], source, unit, per=per))  # the decimal of the text, rounded once
     if not math.isfinite(converted):
         raise UnitError(f"{subject} {text!r} is too large for a number in {unit}.", f"write it as {example!r}.")
     return converted
@@ -106,11 +108,16 @@ def parse_exactly(text: str | float, *, per: bool = False, unit: str, subject: s
     match = re.match(_QUANTITY, text) if isinstance(text, str) else None
     if match is None or not value:
         return Fraction(repr(value))
-    source, target = canonical(match[3]), canonical(unit)
+    return _convert(match[1], match[3], unit, per=per)
+
+
+def _convert(number: str, source: str, target: str, *, per: bool) -> Fraction:
+    """Return a decimal number in ``source`` as one in ``target``, exactly."""
+    source, target = canonical(source), canonical(target)
     scale = Fraction(1)
-    if match[3] and source != target:
+    if source and source != target:
         scale = Fraction(repr(_TABLE[source][1])) / Fraction(repr(_TABLE[target][1]))
-    return Fraction(match[1]) / scale if per else Fraction(match[1]) * scale
+    return Fraction(number) / scale if per else Fraction(number) * scale
 
 
 def is_length(unit: str) -> bool:

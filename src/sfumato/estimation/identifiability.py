@@ -156,7 +156,8 @@ class Identifiability:
         if self.twins:
             group = ", ".join(map(repr, self.twins[0][:3])) + (", ..." if len(self.twins[0]) > 3 else "")
             text += (
-                f" {len(self.twins)} groups of secrets lead to the same reports equally often (such as {group})."
+                f" The same reports equally often come from all secrets of {plural(len(self.twins), 'group')} "
+                f"(such as {group})."
             )
         return text
 

@@ -264,7 +264,7 @@ def prior_titles(prior: Prior) -> tuple[str, str]:
     """Return the title of a prior's map and the label of its colours."""
     if prior.even:
         return "All places are alike", "probability (%)"
-    return "Where people are", "share of visits (%)"
+    return "Where people are", "prior probability (%)"
 
 
 def _corners_km(space: Places) -> Floats:

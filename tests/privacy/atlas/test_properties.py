@@ -1,6 +1,7 @@
 """Properties of notions: the table on random mechanisms, and the counterexamples where it says no."""
 
 import math
+import pickle
 from fractions import Fraction
 from itertools import compress, product
 
@@ -309,3 +310,31 @@ def test_refusals():
         answer("distortion", Property.CONVEXITY)
     with pytest.raises(InputError, match="the property holds"):
         answer("gaussian", Property.CONVEXITY).counterexample()
+
+
+def test_claims_with_different_priors_are_refused_by_name():
+    space = sf.Space("ab")
+    claims = [
+        Claim("information", epsilon=1.0, priors=prior)
+        for prior in (sf.Prior.uniform(space), sf.Prior(space, [0.1, 0.9]))
+    ]
+    with pytest.raises(InputError, match=r"their priors differ \(Prior on 2 values, .* and Prior on 2 values"):
+        compose(claims)
+
+
+def test_claims_can_be_pickled():
+    prior = sf.Prior.uniform(sf.Space("ab"))
+    for claim in (Claim("differential-privacy", epsilon=1.0), Claim("information", epsilon=1.0, priors=prior)):
+        again = pickle.loads(pickle.dumps(claim))
+        assert (again.notion, dict(again.numbers), str(again)) == (claim.notion, dict(claim.numbers), str(claim))
+        assert again.context.keys() == claim.context.keys()
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0])
+def test_a_delta_is_at_most_one(epsilon):
+    truth = sf.Mechanism(np.eye(40), sf.Space(range(40)), sf.Space(range(40)))
+    for notion in (
+        sf.privacy.DeltaOfDifferentialPrivacy(epsilon),
+        sf.privacy.DeltaOfProbabilisticDifferentialPrivacy(epsilon),
+    ):
+        assert notion.measure(truth).upper <= 1.0

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -184,6 +185,9 @@ class Claim:
                 value = units.parse(value, per=True, unit=unit, subject=name)
             numbers[name] = _read_number(word, name, value)
         assign(self, notion=notion, numbers=MappingProxyType(numbers), context=MappingProxyType(context))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(Claim, self.notion, **self.numbers, **self.context), ()
 
     @classmethod
     def of(cls, claim: Claim | MetricPrivacy | DistortionPrivacy | Finding) -> Claim:

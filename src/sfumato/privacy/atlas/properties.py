@@ -435,10 +435,14 @@ def compose(claims: Sequence[Claim]) -> Claim:
             "convert each claim to differential privacy first, or measure the joint mechanism.",
         )
     for other in claims[1:]:
-        same = other.notion == first.notion and all(
-            covers(name, first.context[name], value) and covers(name, value, first.context[name])
-            for name, value in other.context.items()
-        )
+        same = other.notion == first.notion
+        for name, value in other.context.items() if same else ():
+            if not (covers(name, first.context[name], value) and covers(name, value, first.context[name])):
+                raise InputError(
+                    f"{other} is not about the same as {first}: their {name} differ "
+                    f"({value!r} and {first.context[name]!r}).",
+                    f"state both claims for the same {name}.",
+                )
         if not same or other.numbers.get("order") != first.numbers.get("order"):
             raise InputError(f"{other} is not about the same as {first}.", "convert both to one notion.")
     if composition.combine is None:

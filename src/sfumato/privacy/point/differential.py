@@ -136,7 +136,7 @@ class DeltaOfDifferentialPrivacy(Notion):
         if pair is None:
             return Finding(self, value, rounding, Witness())
         outputs = np.flatnonzero(matrix[pair[0]] > scale_by_exp(matrix[pair[1]], float(self.epsilon)))
-        return Finding(self, value, rounding, Witness(pair, outputs))
+        return Finding(self, min(value, 1.0), rounding, Witness(pair, outputs), most=1.0)
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""

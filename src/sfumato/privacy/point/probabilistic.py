@@ -113,7 +113,7 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
         outputs = np.empty(0, dtype=np.intp)
         if pair is not None:
             outputs = np.flatnonzero(log_sizes(matrix[pair[0]], matrix[pair[1]]) > epsilon)
-        return Finding(self, value, rounding, Witness(pair, outputs))
+        return Finding(self, min(value, 1.0), rounding, Witness(pair, outputs), most=1.0)
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
