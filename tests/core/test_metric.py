@@ -247,3 +247,8 @@ def test_distance_zero_in_one_direction_closes_to_zero_in_both():
             metric = Metric(array, symmetric=False, triangle=triangle)
         assert not metric.triangle
         np.testing.assert_array_equal(metric.closure().array, [[0, 0, 2], [0, 0, 2], [4, 4, 0]])
+
+
+def test_an_error_names_distances_by_what_they_are():
+    with pytest.raises(InputError, match="the metric called 'travel minutes' is not symmetric"):
+        Metric([[0, 1], [2, 0]], name="travel minutes")

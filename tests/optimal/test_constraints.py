@@ -25,7 +25,8 @@ from sfumato.optimal import (
     Structured,
     equilibrium,
 )
-from sfumato.optimal.extensions.constrained import Demands, _Search, with_most_room
+from sfumato.optimal.extensions.constrained import _Search, with_most_room
+from sfumato.optimal.extensions.demands import Demands
 from sfumato.optimal.problem import least_loss
 from sfumato.optimal.solver_registry import Highs
 from sfumato.proofs import (

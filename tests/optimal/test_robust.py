@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 import sfumato as sf
 from sfumato.errors import InputError, SolverError
 from sfumato.optimal import RobustDesign, Status, design_robust
-from sfumato.optimal.extensions.robust import best_mixture
+from sfumato.optimal.extensions.mixtures import best_mixture
 from sfumato.optimal.session import SolveSession
 
 from ..clock import set_clock

@@ -17,6 +17,7 @@ from . import units
 from .arguments import check_arguments
 from .arrays import Floats, floats, readonly
 from .immutable import Immutable, assign
+from .naming import name_phrase
 
 _TOLERANCE = 1e-9  # of the largest finite distance
 _ENTRIES = 2**20  # distances that are looked at together
@@ -67,17 +68,18 @@ class Metric(Immutable):
         symmetric: bool = True,
         is_stated: bool = False,
     ) -> None:
-        distances = floats(array, f"the {name}", shape=(None, None), infinite=True)
+        phrase = name_phrase(name, "metric")
+        distances = floats(array, f"the {phrase}", shape=(None, None), infinite=True)
         n, m = distances.shape
         if n != m:
             raise InputError(
-                f"the {name} has shape {n} x {m}, but {n} x {n} is needed.", "pass a row and a column per value."
+                f"the {phrase} has shape {n} x {m}, but {n} x {n} is needed.", "pass a row and a column per value."
             )
-        distances, both_ways = _check_distances(distances, name, symmetric=symmetric)
+        distances, both_ways = _check_distances(distances, phrase, symmetric=symmetric)
         assign(self, array=distances, unit=units.canonical(unit), name=name, symmetric=both_ways)
         if not both_ways and triangle is not False and ((distances == 0) != (distances.T == 0)).any():
-            triangle = _one_way_zero(distances, name)
-        assign(self, triangle=_triangle(distances, name) if triangle is None else triangle, is_stated=is_stated)
+            triangle = _one_way_zero(distances, phrase)
+        assign(self, triangle=_triangle(distances, phrase) if triangle is None else triangle, is_stated=is_stated)
 
     def __len__(self) -> int:
         return len(self.array)

@@ -63,14 +63,15 @@ def parse(text: str | float, *, per: bool = False, unit: str, subject: str) -> f
     example = f"0.6/{unit}" if per and unit else f"{amount} {unit}" if unit else "0.6"
     if not isinstance(text, str):
         try:
-            value, rate, source = float(text), per, ""
+            number, value, rate, source = "", float(text), per, ""
         except (TypeError, ValueError):
             raise UnitError(f"{subject} {text!r} is not a number.", f"write it as {example!r}.") from None
     else:
         match = re.match(_QUANTITY, text)
         if match is None:
             raise UnitError(f"{subject} {text!r} is not a number with a unit.", f"write it as {example!r}.")
-        value, rate, source = float(match[1]), match[2] is not None, match[3]
+        number, rate, source = match[1], match[2] is not None, match[3]
+        value = float(number)
     if not math.isfinite(value):
         raise UnitError(f"{subject} must be a finite number, but {text!r} was given.", f"write it as {example!r}.")
     if source and rate != per:
@@ -96,7 +97,7 @@ def parse(text: str | float, *, per: bool = False, unit: str, subject: str) -> f
         raise UnitError(f"{subject} {text!r}: {error.problem}", f"write it as {example!r}{hint}.") from None
     converted = value / scale if per else value * scale
     if value and converted and math.isfinite(converted) and scale != 1:
-        converted = float(_convert(match[1], source, unit, per=per))  # the decimal of the text, rounded once
+        converted = float(_convert(number, source, unit, per=per))  # the decimal of the text, rounded once
     if not math.isfinite(converted):
         raise UnitError(f"{subject} {text!r} is too large for a number in {unit}.", f"write it as {example!r}.")
     return converted
