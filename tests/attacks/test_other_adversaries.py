@@ -50,7 +50,7 @@ def test_the_bayesian_attack_guesses_secrets():
 
 
 @given(cases(), st.data())
-def test_a_false_belief_never_helps(case, data):
+def test_a_false_belief_never_decreases_the_error(case, data):
     mechanism, prior = case
     d = Metric(line(len(prior)))
     weights = data.draw(st.lists(st.integers(0, 4), min_size=len(prior), max_size=len(prior)).filter(any))
@@ -103,18 +103,18 @@ def test_the_unweighted_attack_is_optimal_under_the_uniform_prior():
 
 
 @given(cases(), st.data())
-def test_who_is_told_more_never_errs_more(case, data):
+def test_side_information_never_increases_the_error(case, data):
     mechanism, prior = case
     n = len(prior)
     d = Metric(line(n))
     row = st.lists(st.integers(0, 3), min_size=3, max_size=3).filter(any)
-    told = np.array(data.draw(st.lists(row, min_size=n, max_size=n)), dtype=float)
-    told /= told.sum(axis=1, keepdims=True)
-    informed = attacks.informed_attack(mechanism, prior, d, told)
+    signals = np.array(data.draw(st.lists(row, min_size=n, max_size=n)), dtype=float)
+    signals /= signals.sum(axis=1, keepdims=True)
+    informed = attacks.informed_attack(mechanism, prior, d, signals)
     best = attacks.optimal(mechanism, prior, d)
     assert informed.error <= best.error + CLOSE
-    # By another route: the report and what is told are one report of a larger mechanism.
-    joint = prior.probabilities[:, None, None] * told[:, :, None] * mechanism.matrix[:, None, :]
+    # By another route: the report and the signal are one report of a larger mechanism.
+    joint = prior.probabilities[:, None, None] * signals[:, :, None] * mechanism.matrix[:, None, :]
     least = np.einsum("gs,syo->gyo", d.array, joint).min(axis=0).sum()
     assert informed.error == pytest.approx(least, abs=CLOSE)
     assert informed.per_secret @ prior.probabilities == pytest.approx(informed.error, abs=CLOSE)
@@ -124,33 +124,33 @@ def test_who_is_told_more_never_errs_more(case, data):
     assert informed.hit_rate == pytest.approx(right, abs=CLOSE)
 
 
-def test_who_is_told_nothing_is_the_optimal_attacker_and_who_is_told_all_never_errs():
+def test_an_informed_attack_without_information_is_optimal_and_with_all_has_no_error():
     mechanism, prior = sparse_case()
     d = Metric(line(4))
-    nothing = attacks.informed_attack(mechanism, prior, d, np.ones((4, 1)))
+    uninformed = attacks.informed_attack(mechanism, prior, d, np.ones((4, 1)))
     best = attacks.optimal(mechanism, prior, d)
-    assert nothing.error == best.error
-    np.testing.assert_array_equal(nothing.strategy, best.strategy)
+    assert uninformed.error == best.error
+    np.testing.assert_array_equal(uninformed.strategy, best.strategy)
     assert attacks.informed_attack(mechanism, prior, d, np.eye(4)).error == 0.0
     with pytest.raises(InputError, match=r"sums to 0\.5"):
         attacks.informed_attack(mechanism, prior, d, np.full((4, 1), 0.5))
 
 
 @given(cases(), st.floats(0, 1), st.integers(1, 5))
-def test_being_told_the_main_places_is_a_channel_that_never_hurts(case, share, places):
+def test_information_on_the_main_places_never_increases_the_error(case, share, places):
     mechanism, prior = case
     places = min(places, len(prior))
     d = Metric(line(len(prior)))
-    told = attacks.main_place_information(prior, share, places=places)
-    np.testing.assert_allclose(told.sum(axis=1), 1.0)
+    signals = attacks.main_place_information(prior, share, places=places)
+    np.testing.assert_allclose(signals.sum(axis=1), 1.0)
     top = np.argsort(-prior.probabilities, kind="stable")[:places]
-    assert set(np.flatnonzero(told[:, 1])) <= set(top)
-    informed = attacks.informed_attack(mechanism, prior, d, told)
+    assert set(np.flatnonzero(signals[:, 1])) <= set(top)
+    informed = attacks.informed_attack(mechanism, prior, d, signals)
     assert informed.error <= attacks.optimal(mechanism, prior, d).error + CLOSE
 
 
 @given(cases(), st.floats(0, 1), st.integers(1, 5))
-def test_who_knows_the_truer_prior_errs_no_more_than_who_believes_the_designs(case, weight, places):
+def test_the_true_prior_gives_no_larger_error_than_that_of_the_design(case, weight, places):
     # Privacy Games, section 9.2: the truth is sharper than the prior that the mechanism was made for.
     mechanism, prior = case
     d = Metric(line(len(prior)))

@@ -207,16 +207,16 @@ def test_no_limit_is_so_large_that_infinite_distances_are_within_it():
     assert np.argwhere(metric.near_pairs(np.finfo(float).max)).tolist() == [[0, 1], [1, 0]]
 
 
-ONE_WAY = np.array([[0, 1, 3], [2, 0, 2], [np.inf, np.inf, 0]])
+STREETS = np.array([[0, 1, 3], [2, 0, 2], [np.inf, np.inf, 0]])
 
 
 def test_an_asymmetric_metric_is_accepted_on_request_and_keeps_its_directions():
-    metric = Metric(ONE_WAY, "km", symmetric=False)
+    metric = Metric(STREETS, "km", symmetric=False)
     assert (metric.symmetric, metric.triangle) == (False, True)
     assert repr(metric) == "Asymmetric metric 'metric' on 3 values in km, diameter 3"
-    for other in (metric.to("m"), metric.scale(2), metric.trust(), metric.closure(), metric.threshold("2 km")):
-        assert not other.symmetric
-    np.testing.assert_array_equal(metric.to("m").array, 1000 * ONE_WAY)
+    for derived in (metric.to("m"), metric.scale(2), metric.trust(), metric.closure(), metric.threshold("2 km")):
+        assert not derived.symmetric
+    np.testing.assert_array_equal(metric.to("m").array, 1000 * STREETS)
     np.testing.assert_array_equal(metric.threshold(2).array, [[0, 1, 2], [1, 0, 1], [np.inf, np.inf, 0]])
     assert Metric(np.array([[0, 1], [1 + 1e-12, 0]]), symmetric=False).symmetric
 
@@ -229,10 +229,10 @@ def test_a_directed_graph_of_streets_closes_to_its_shortest_ways():
         np.fill_diagonal(streets, 0)
         metric = Metric(streets, "km", symmetric=False, triangle=False).closure()
         np.testing.assert_allclose(metric.array, floyd_warshall(streets), rtol=1e-12)
-        both = metric.symmetrise()
-        np.testing.assert_allclose(both.array, floyd_warshall(np.minimum(streets, streets.T)), rtol=1e-12)
-        assert both.symmetric
-        assert (both.array <= metric.array).all()
+        symmetric = metric.symmetrise()
+        np.testing.assert_allclose(symmetric.array, floyd_warshall(np.minimum(streets, streets.T)), rtol=1e-12)
+        assert symmetric.symmetric
+        assert (symmetric.array <= metric.array).all()
 
 
 def test_the_triangle_of_an_asymmetric_metric_is_checked_in_each_direction():

@@ -1,4 +1,4 @@
-"""Distribution privacy in a file: proved again from the file alone, whatever the file says of it."""
+"""Distribution privacy in a file: proved from the file alone, with no trust in its claims."""
 
 from pathlib import Path
 
@@ -30,10 +30,10 @@ def design(request: pytest.FixtureRequest) -> sf.Design:
     return sf.design(PRIOR, loss=METRIC, guarantees=[guarantee, sf.MetricPrivacy("3/km", METRIC)])
 
 
-def test_it_is_proved_again_from_the_file_alone(design: sf.Design, tmp_path: Path) -> None:
+def test_the_guarantee_is_proved_from_the_file_alone(design: sf.Design, tmp_path: Path) -> None:
     design.save(tmp_path / "m.sfm")
     file = sf.read_mechanism_file(tmp_path / "m.sfm")
-    assert [str(guarantee) for guarantee in file.guarantees] == [str(each) for each in design.guarantees]
+    assert [str(guarantee) for guarantee in file.guarantees] == [str(guarantee) for guarantee in design.guarantees]
     (proof,) = prove_families(file.report_channel, file.guarantees)
     assert proof.holds
     assert proof.upper == pytest.approx(design.certificate.families[0].upper, rel=1e-12)
@@ -45,7 +45,7 @@ def test_it_is_proved_again_from_the_file_alone(design: sf.Design, tmp_path: Pat
     assert any("ordered pair of distributions day and night" in note for note in file.stated)
 
 
-def test_more_than_holds_is_not_believed(design: sf.Design, tmp_path: Path) -> None:
+def test_a_smaller_epsilon_than_holds_is_not_proved(design: sf.Design, tmp_path: Path) -> None:
     design.save(tmp_path / "m.sfm")
     manifest, members = opened(tmp_path / "m.sfm")
     manifest["guarantees"][0]["epsilon"] = 0.25
@@ -81,7 +81,7 @@ def test_distributions_on_other_secrets_are_refused() -> None:
         sf.MechanismFile(sf.Mechanism(np.eye(2)), guarantees=sf.FamilyPrivacy(0.5, DistributionPrivacy(GROUPS)))
 
 
-def test_a_release_proves_it_again_and_adds_nothing_up(tmp_path: Path) -> None:
+def test_a_release_proves_distribution_privacy_and_states_no_sum_for_several_reports(tmp_path: Path) -> None:
     guarantee = sf.FamilyPrivacy(0.5, DistributionPrivacy(GROUPS, 0.01))
     mechanism = sf.design(PRIOR, loss=METRIC, guarantees=guarantee).mechanism
     proof = prove(mechanism, guarantee)
@@ -104,18 +104,18 @@ def test_a_release_proves_it_again_and_adds_nothing_up(tmp_path: Path) -> None:
         prepare(liar, table, tmp_path / "out.csv", column="value")
 
 
-def test_columns_with_distribution_privacy_add_nothing_up(tmp_path: Path) -> None:
+def test_a_release_of_two_columns_states_no_sum_of_distribution_privacy(tmp_path: Path) -> None:
     mechanism = sf.design(
         PRIOR, loss=METRIC, guarantees=sf.FamilyPrivacy(0.5, DistributionPrivacy(GROUPS))
     ).mechanism
     table = pa.table({"first": ["a", "b", "c"], "second": ["c", "b", "a"], "user": ["ada"] * 3})
-    both = {"first": mechanism, "second": mechanism}
-    lines = prepare(both, table, tmp_path / "out.csv", column=["first", "second"], user="user").promises
+    mechanisms = {"first": mechanism, "second": mechanism}
+    lines = prepare(mechanisms, table, tmp_path / "out.csv", column=["first", "second"], user="user").promises
     text = " ".join(lines)
     assert "nothing bounds all of them, because not all have a guarantee that adds up." in text
     assert "The source asks for 3 reports of one person (1 user)." in text
     assert "times" not in text.replace("times that under", "")
-    unnamed = prepare(both, table, tmp_path / "out.csv", column=["first", "second"]).promises
+    unnamed = prepare(mechanisms, table, tmp_path / "out.csv", column=["first", "second"]).promises
     assert not any("add up to" in line for line in unnamed)
 
 
@@ -129,18 +129,18 @@ def test_a_pair_in_one_order_promises_one_direction() -> None:
         assert isinstance(proof, Proved)
         up, down = rows @ Family(ends).distributions @ design.mechanism.matrix
         assert (up <= 1.2215 * down).all()
-        assert not (down <= 1.2215 * up).all()  # the other direction does not hold, and nothing may state it
+        assert not (down <= 1.2215 * up).all()  # so no sentence may state the other direction
         for text in (proof.bound.sentence, " ".join(design.sentences())):
             assert f"the ordered pair of distributions {first} and {second}, " in text
             assert "any set of reports under the first is at most 1.222 times that under the second" in text
             assert "changes the odds" not in text
-    both = DistributionPrivacy(Family(ends, [("night", "day"), ("day", "night")]))
-    assert both.sides == ("one", "the other")
+    symmetric = DistributionPrivacy(Family(ends, [("night", "day"), ("day", "night")]))
+    assert symmetric.sides == ("one", "the other")
     distance = [[0.0, 1.0], [np.inf, 0.0]]
     assert MetricDistributionPrivacy(Family(ends), distance).sides == ("the first", "the second")
 
 
-def test_stated_distances_and_hostile_names_are_said_to_be_stated() -> None:
+def test_distances_are_called_stated_and_hostile_names_are_escaped() -> None:
     names = Family({"day\x1b[2J\nProved: all": [0.5, 0.5, 0.0], "n" * 5000: [0.0, 0.5, 0.5]})
     distance = FamilyDistance([[0.0, 9.0], [9.0, 0.0]], "km", name="Wasserstein distance\x1b[2J")
     guarantee = sf.FamilyPrivacy("0.1/km", MetricDistributionPrivacy(names, distance))

@@ -80,18 +80,18 @@ def test_traces_are_counted():
 def test_real_traces_make_beliefs_sharper(shared_data):
     visits = sf.read_visits(shared_data / "foursquare_nyc.parquet")
     person = next(iter(visits.users()))
-    own = visits.of_user(person)
-    city = sf.Grid.covering(own, shape=(5, 5), region=own.region(trim=0.05))
-    places = city.locate(own.lat, own.lon)
+    trace = visits.of_user(person)
+    city = sf.Grid.covering(trace, shape=(5, 5), region=trace.region(trim=0.05))
+    places = city.locate(trace.lat, trace.lon)
     places = places[places >= 0]
     chain = MarkovChain.of_traces(city, [places[:-40]])
     noise_ = sf.mechanisms.exponential(city, city.metric("euclidean", unit="km"), "1/km")
     drawn = sf.simulator(noise_, 4).draw(places[-40:])
     released = [(noise_, int(o)) for o in drawn]
     rows = np.arange(40)
-    alone = noise_.posterior(chain.initial)[drawn][rows, places[-40:]]
-    whole = chain.smooth(released)[rows, places[-40:]]
-    assert np.log(whole).mean() > np.log(alone).mean()
+    single = noise_.posterior(chain.initial)[drawn][rows, places[-40:]]
+    smoothed = chain.smooth(released)[rows, places[-40:]]
+    assert np.log(smoothed).mean() > np.log(single).mean()
 
 
 @pytest.mark.parametrize(

@@ -106,8 +106,8 @@ def test_for_other_losses_privacy_is_for_the_largest_difference(problem, slope):
 def test_an_asymmetric_loss_is_private_for_the_largest_difference_as_others_are():
     streets = sf.Metric([[0, 1, 2], [4, 0, 1], [3, 4, 0]], symmetric=False)
     mechanism = rate_distortion(Prior.uniform(Space(range(3))), streets, 0.7).mechanism
-    apart = sf.Metric(np.abs(streets.array[:, None] - streets.array).max(axis=2), triangle=True)
-    assert prove_metric_privacy(mechanism, MetricPrivacy(1.4, apart)).holds
+    differences = sf.Metric(np.abs(streets.array[:, None] - streets.array).max(axis=2), triangle=True)
+    assert prove_metric_privacy(mechanism, MetricPrivacy(1.4, differences)).holds
 
 
 def test_a_limited_worst_loss():

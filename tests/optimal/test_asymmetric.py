@@ -76,18 +76,18 @@ def test_distance_zero_in_one_direction_makes_rows_equal():
         assert result.certificate.value == pytest.approx(optimum, rel=2e-6)
         assert optimum == pytest.approx(least_loss(prior.probabilities, loss, implied_distances(array)), rel=1e-9)
         assert result.optimality is not None
-        again = prove_optimality(prior, result.loss, result.problem.guarantees, result.optimality)
-        assert again == pytest.approx(result.certificate.bound, rel=1e-9)
+        bound = prove_optimality(prior, result.loss, result.problem.guarantees, result.optimality)
+        assert bound == pytest.approx(result.certificate.bound, rel=1e-9)
 
 
 def test_an_asymmetric_metric_costs_less_than_its_smaller_direction_both_ways():
     hill = Metric([[0, 1, 2], [3, 0, 1], [6, 3, 0]], "km", symmetric=False)
     prior = Prior(Space(range(3)), [0.3, 0.4, 0.3])
-    one_way, both_ways = (
+    asymmetric, symmetric = (
         design(prior, loss=1.0 - np.eye(3), guarantees=MetricPrivacy("1/km", metric)).certificate.value
         for metric in (hill, hill.symmetrise())
     )
-    assert one_way < 0.9 * both_ways
+    assert asymmetric < 0.9 * symmetric
 
 
 def test_tight_constraints_and_the_exponential_mechanism_hold_for_each_ordered_pair():

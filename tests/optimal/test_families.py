@@ -1,4 +1,4 @@
-"""Designs with distribution privacy: an independent program, exact proofs, hand cases, refusals."""
+"""Designs with distribution privacy: an independent program, exact proofs, small cases, refusals."""
 
 import math
 import pickle
@@ -101,16 +101,16 @@ def masses_above(mechanism, family, exponents):
 
 
 def random_case(seed):
-    """A problem with distribution privacy: 2 to 4 distributions, a delta, distances or metric privacy at times."""
+    """A problem with 2 to 4 distributions, and sometimes a delta, distances or metric privacy."""
     rng = np.random.default_rng(seed)
     n, count = int(rng.integers(3, 7)), int(rng.integers(2, 5))
     rows = rng.dirichlet(np.full(n, rng.choice([0.3, 1.0, 3.0])), count)
     if rng.random() < 0.3:  # distributions that rule out secrets
         rows = np.where(rows < 0.15, 0.0, rows)
         rows /= rows.sum(axis=1, keepdims=True)
-    every = [(str(i), str(j)) for i in range(count) for j in range(count) if i != j]
-    some = [every[k] for k in rng.permutation(len(every))[: int(rng.integers(1, len(every) + 1))]]
-    family = Family(rows, some if rng.random() < 0.3 else None)
+    pairs = [(str(i), str(j)) for i in range(count) for j in range(count) if i != j]
+    sample = [pairs[k] for k in rng.permutation(len(pairs))[: int(rng.integers(1, len(pairs) + 1))]]
+    family = Family(rows, sample if rng.random() < 0.3 else None)
     delta = float(rng.choice([0.0, 0.01, 0.1]))
     epsilon = float(rng.choice([0.1, 0.5, 1.0, 3.0]))
     points = rng.random((n, 2))
@@ -131,7 +131,7 @@ def random_case(seed):
 
 
 def check(seed):
-    """Hold a random design to another program's optimum, to its bound, and to exact arithmetic."""
+    """Compare a random design with the optimum of another program, its bound, and exact arithmetic."""
     prior, loss, guarantees, family, exponents, delta, limits = random_case(seed)
     design = sf.design(prior, loss=loss, guarantees=guarantees)
     best = least_loss(prior.probabilities, loss, family, exponents, delta, limits)
@@ -142,8 +142,8 @@ def check(seed):
     assert best - 1e-9 <= certificate.loss <= best + 2e-6 * max(best, 1e-3)
     assert all(mass <= Fraction(delta) for mass in masses_above(design.mechanism, family, exponents))
     assert design.optimality is not None
-    again = prove_optimality(prior, design.problem.loss, design.problem.guarantees, design.optimality)
-    assert again == pytest.approx(certificate.bound, abs=1e-9)
+    proof = prove_optimality(prior, design.problem.loss, design.problem.guarantees, design.optimality)
+    assert proof == pytest.approx(certificate.bound, abs=1e-9)
 
 
 @pytest.mark.parametrize("start", range(0, 20, 5))
@@ -180,7 +180,7 @@ def test_any_prices_bound_any_mechanism_with_the_guarantee(seed):
     assert Fraction(bound) <= value
 
 
-def test_two_overlapping_shifts_have_the_optimum_that_a_hand_finds():
+def test_two_overlapping_shifts_have_the_optimum_in_closed_form():
     # A person of the day shift is at a or b, of the night shift at b or c. Truth about a and b needs c to report
     # a with e^-epsilon, at which the odds of report a are just allowed; the rest of c's reports costs the same.
     design = sf.design(PRIOR, loss=LOSS, guarantees=hide(0.5))
@@ -209,12 +209,12 @@ def test_more_epsilon_or_delta_never_costs_more():
     assert losses[-1] < 1e-9
 
 
-def test_other_guarantees_and_objectives_hold_too():
+def test_distribution_privacy_holds_with_other_guarantees_and_objectives():
     error = sf.DistortionPrivacy(0.45, LOSS)
-    both = sf.design(PRIOR, loss=LOSS, guarantees=[hide(0.5), error])
-    assert both.certificate.holds
-    assert both.certificate.distortion[0].lower >= 0.45
-    assert both.is_finished
+    private = sf.design(PRIOR, loss=LOSS, guarantees=[hide(0.5), error])
+    assert private.certificate.holds
+    assert private.certificate.distortion[0].lower >= 0.45
+    assert private.is_finished
     worst = sf.design(PRIOR, loss=LOSS, guarantees=hide(0.5), objective="worst-case")
     assert worst.is_finished
     half = sf.optimal.LinearConstraint([[0, 0, 0], [0, 1, 0], [0, 0, 0]], 0.5)
@@ -242,9 +242,9 @@ def test_extreme_numbers_are_proved_in_fractions(epsilon, delta):
     )
 
 
-def test_small_and_even_families_work():
-    one = sf.Prior(sf.Space("a"), [1.0])
-    design = sf.design(one, loss=[[0.0]], guarantees=hide(0.0, DistributionPrivacy(Family([[1.0], [1.0]]))))
+def test_one_secret_rare_values_and_a_certain_prior_are_designed():
+    certain = sf.Prior(sf.Space("a"), [1.0])
+    design = sf.design(certain, loss=[[0.0]], guarantees=hide(0.0, DistributionPrivacy(Family([[1.0], [1.0]]))))
     assert design.certificate.loss == 0
     rare = Family({"x": [1 - 1e-13, 1e-13, 0.0], "y": [0.0, 1e-13, 1 - 1e-13]})
     assert sf.design(PRIOR, loss=LOSS, guarantees=hide(0.1, DistributionPrivacy(rare))).certificate.holds
@@ -253,24 +253,24 @@ def test_small_and_even_families_work():
 
 
 def test_a_guarantee_survives_a_pickle():
-    again = pickle.loads(pickle.dumps(hide(0.5)))
-    assert repr(again) == repr(hide(0.5))
-    np.testing.assert_array_equal(again.rows().first, hide(0.5).rows().first)
+    copy = pickle.loads(pickle.dumps(hide(0.5)))
+    assert repr(copy) == repr(hide(0.5))
+    np.testing.assert_array_equal(copy.rows().first, hide(0.5).rows().first)
 
 
-def test_a_proof_fails_for_the_truth():
+def test_no_guarantee_is_proved_of_the_identity():
     (proof,) = prove_families(sf.Mechanism(np.eye(3), SPACE), [hide(0.5)])
     assert not proof.holds
     assert proof.upper == math.inf
 
 
-def test_what_cannot_be_designed_is_refused_with_its_reason():
+def test_impossible_designs_are_refused_with_a_reason():
     make = partial(sf.design, PRIOR, loss=LOSS)
-    one_order = Family(
+    directed = Family(
         dict(zip(SHIFTS.names, SHIFTS.distributions, strict=True)), [(SHIFTS.names[0], SHIFTS.names[1])]
     )
     with pytest.raises(InputError, match="both orders"):
-        hide(0.5, ProbabilisticDistributionPrivacy(one_order, 0.1))
+        hide(0.5, ProbabilisticDistributionPrivacy(directed, 0.1))
     with pytest.raises(InputError, match="at least 0"):
         hide(-0.5)
     with pytest.raises(UnitError, match="km"):
@@ -292,13 +292,13 @@ def test_the_interior_point_and_highs_reach_the_same_optimum():
         prior, loss = sf.Prior(sf.Space(range(n)), rng.dirichlet(np.ones(n))), rng.random((n, m))
         notion = DistributionPrivacy(Family(rng.dirichlet(np.ones(n), count)), delta)
         guarantee, reports = sf.FamilyPrivacy(0.3, notion), sf.Space(range(m))
-        own = sf.design(prior, loss=loss, guarantees=guarantee, observables=reports)
-        other = sf.design(prior, loss=loss, guarantees=guarantee, observables=reports, solver="highs")
-        assert own.status is Status.OPTIMAL
-        assert own.certificate.holds
-        assert own.solver == "structured interior point for distributions"
-        assert own.certificate.loss == pytest.approx(other.certificate.loss, rel=3e-6)
-        assert max(own.certificate.bound, other.certificate.bound) <= own.certificate.loss
+        interior = sf.design(prior, loss=loss, guarantees=guarantee, observables=reports)
+        simplex = sf.design(prior, loss=loss, guarantees=guarantee, observables=reports, solver="highs")
+        assert interior.status is Status.OPTIMAL
+        assert interior.certificate.holds
+        assert interior.solver == "structured interior point for distributions"
+        assert interior.certificate.loss == pytest.approx(simplex.certificate.loss, rel=3e-6)
+        assert max(interior.certificate.bound, simplex.certificate.bound) <= interior.certificate.loss
 
 
 @pytest.mark.parametrize(("n", "grid", "epsilon"), [(3, 8, 0.0), (6, 1000, 0.0), (9, 2**53, 0.0), (6, 2**40, 2.0)])
@@ -378,8 +378,8 @@ def test_large_exponents_are_solved_to_the_gap(delta):
             count, n
         )
         family = Family(rows / rows.sum(axis=1, keepdims=True))
-        apart = 3 * rng.random((count, count))
-        notion = MetricDistributionPrivacy(family, apart * (1 - np.eye(count)), delta)
+        distances = 3 * rng.random((count, count))
+        notion = MetricDistributionPrivacy(family, distances * (1 - np.eye(count)), delta)
         prior = sf.Prior(sf.Space(range(n)), rng.dirichlet(np.ones(n)))
         design = sf.design(prior, loss=sf.Loss(rng.random((n, n))), guarantees=sf.FamilyPrivacy(30.0, notion))
         assert design.certificate.families[0].holds

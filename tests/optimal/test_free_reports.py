@@ -29,15 +29,15 @@ def game(visits, limit, spacing="500 m", **options):
 
 
 def value_of_game(places, masses, reports, limit, kind="euclidean"):
-    """The game by HiGHS, with all reports as guesses: maximise the sum of y, y(o) at most each guess's error."""
+    """The game by HiGHS, with reports as guesses: maximise the sum of y, y(o) at most the error of any guess."""
     n, m = len(places), len(reports)
-    apart = DISTANCES[kind](places, reports) * masses[:, None]
+    distances = DISTANCES[kind](places, reports) * masses[:, None]
     o, g = (ends.ravel() for ends in np.meshgrid(np.arange(m), np.arange(m), indexing="ij"))
     row = np.arange(m * m)
     columns = np.concatenate([np.arange(n)[:, None] * m + o, [n * m + o]]).ravel()
-    entries = np.concatenate([-apart[:, g], np.ones((1, m * m))]).ravel()
+    entries = np.concatenate([-distances[:, g], np.ones((1, m * m))]).ravel()
     attack = coo_array((entries, (np.tile(row, n + 1), columns)), shape=(m * m, n * m + m))
-    loss = coo_array(np.concatenate([apart.ravel(), np.zeros(m)])[None, :])
+    loss = coo_array(np.concatenate([distances.ravel(), np.zeros(m)])[None, :])
     sums = coo_array((np.ones(n * m), (np.repeat(np.arange(n), m), np.arange(n * m))), shape=(n, n * m + m))
     answer = linprog(
         np.concatenate([np.zeros(n * m), -np.ones(m)]),
@@ -131,13 +131,13 @@ def test_a_least_manhattan_error_is_proved_again_from_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("limit", ["1 m", "400 m", "1.4 km"])
-def test_three_places_attain_the_whole_limit(limit):
+def test_three_places_attain_the_limit(limit):
     design = game(THREE, limit)
-    most = sf.core.units.parse(limit, unit="km", subject="the limit")
+    limit_km = sf.core.units.parse(limit, unit="km", subject="the limit")
     assert design.certificate.free_reports
     assert design.is_finished
-    assert design.certificate.loss <= most
-    assert design.certificate.bound == most
+    assert design.certificate.loss <= limit_km
+    assert design.certificate.bound == limit_km
     assert design.certificate.gap <= 5e-6
     attack = sf.attacks.true_place(design.mechanism, THREE)
     assert design.certificate.value == pytest.approx(attack.error.lower, rel=1e-6)
@@ -151,8 +151,8 @@ def test_three_places_report_another_one_with_the_probability_that_loses_the_lim
     sides = np.hypot(*(xy[:, None] - xy[None]).transpose(2, 0, 1)).sum()
     assert 2 * 400 / (sides / 3) == pytest.approx(0.1535, abs=1e-4)
     joint = lattice.true_points(THREE).masses @ design.mechanism.matrix
-    told = np.sort(joint, axis=1)[:, -1].sum()
-    assert told == pytest.approx(1 - 0.1535, abs=5e-3)  # the places are not all equally far apart
+    success = np.sort(joint, axis=1)[:, -1].sum()
+    assert success == pytest.approx(1 - 0.1535, abs=5e-3)  # the places are not all equally far apart
 
 
 def test_no_guess_on_a_grid_beats_the_attacker_against_a_city():
@@ -170,7 +170,7 @@ def test_no_guess_on_a_grid_beats_the_attacker_against_a_city():
     assert design.certificate.loss == pytest.approx(loss, rel=1e-6)
 
 
-def test_more_loss_than_blind_guesses_make_buys_nothing():
+def test_more_loss_than_that_of_blind_guesses_adds_no_error():
     design = game(THREE, "5 km")
     blind = sf.attacks.true_place(design.mechanism, THREE).blind
     assert blind.lower <= design.certificate.bound <= blind.upper * (1 + 1e-6)
@@ -267,7 +267,7 @@ def test_a_least_error_below_that_of_a_lattice_is_bounded_for_all_reports():
     assert proof == pytest.approx(certificate.bound, rel=1e-3)
 
 
-def test_a_limit_out_of_reach_names_the_least_and_that_is_enough():
+def test_a_limit_below_the_least_loss_is_refused_and_the_least_loss_is_enough():
     with pytest.raises(InfeasibleError, match="the least possible") as refused:
         game(CITY, "1 m", "1 km")
     least = refused.value.hints[0].split()[3:5]
@@ -277,15 +277,15 @@ def test_a_limit_out_of_reach_names_the_least_and_that_is_enough():
 def test_one_place_leaves_no_error():
     visits = sf.Visits([37.77] * 5 + [37.771], [-122.44] * 5 + [-122.439])
     lattice = sf.Lattice.covering(visits, "50 m")
-    one = visits.select(np.arange(5))
-    prior, loss = sf.Prior.from_visits(lattice, one), lattice.loss(one)
-    target = sf.PlaceDistortion(0, lattice, one)
+    place = visits.select(np.arange(5))
+    prior, loss = sf.Prior.from_visits(lattice, place), lattice.loss(place)
+    target = sf.PlaceDistortion(0, lattice, place)
     design = sf.maximise_distortion(prior, loss=loss, distance=target, max_loss="10 m")
     assert design.certificate.value == 0
     assert design.certificate.bound <= 1e-9
 
 
-def test_prescribed_reports_or_another_loss_leave_the_program_in_charge():
+def test_prescribed_reports_or_another_loss_are_solved_by_the_program():
     lattice, prior, loss = lattice_over(THREE)
     target = sf.PlaceDistortion(0, lattice, THREE)
     for costs, observables in ((loss, lattice), (lattice.loss(THREE, "manhattan"), None)):
@@ -326,17 +326,17 @@ def game_on(lattice, visits, limit):
 
 
 @pytest.mark.parametrize("kind", ["square", "triangular"])
-def test_vertices_near_points_are_those_of_the_whole_rectangle(kind):
+def test_vertices_near_points_are_those_of_the_full_rectangle(kind):
     rng = np.random.default_rng(5)
     for _ in range(40):
         extent, reach = rng.uniform(0.3, 30, 2), rng.uniform(0.6, 3)
         points = (rng.random((rng.integers(1, 6), 2)) - 0.5) * extent
-        every, corner = (block if kind == "square" else strip)(extent)
+        vertices, corner = (block if kind == "square" else strip)(extent)
         strewn_vertices = strewn(kind, extent, points, reach)
         assert strewn_vertices is not None
-        few, place = strewn_vertices
-        np.testing.assert_allclose(place, corner)
-        np.testing.assert_array_equal(*(near(kind, each, corner, points, reach) for each in (every, few)))
+        sparse, origin = strewn_vertices
+        np.testing.assert_allclose(origin, corner)
+        np.testing.assert_array_equal(*(near(kind, part, corner, points, reach) for part in (vertices, sparse)))
 
 
 def near(kind, vertices, corner, points, reach):

@@ -95,8 +95,8 @@ def test_with_a_loss_for_each_prior_a_linear_program_finds_the_same(seed):
     for prior, array, most in zip(priors, losses, found.losses, strict=True):
         assert exact.expected(found.mechanism, prior, array) <= Fraction(most) <= Fraction(found.value)
     # The design that a file holds: its prior and loss are those of the mixture, and its prices prove the bound.
-    every = zip(priors, losses, strict=True)
-    mixture = found.weights @ np.array([found.mechanism.expected_loss(*pair) for pair in every])
+    pairs = zip(priors, losses, strict=True)
+    mixture = found.weights @ np.array([found.mechanism.expected_loss(*pair) for pair in pairs])
     assert found.mechanism.expected_loss(found.least_favourable, found.loss) == pytest.approx(mixture)
     assert found.lower_bound <= found.design.certificate.bound <= found.design.certificate.loss
     assert found.design.certificate.loss <= found.value + 1e-9

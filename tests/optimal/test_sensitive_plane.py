@@ -28,8 +28,10 @@ def people(seed, classes=3, visits=60):
 
 
 def mean_losses(points, cells, reports):
-    apart = np.hypot(*(points[:, None] - reports[None]).transpose(2, 0, 1))
-    rows = [apart[cells == cell].mean(axis=0) if (cells == cell).any() else 0 * apart[0] for cell in range(9)]
+    distances = np.hypot(*(points[:, None] - reports[None]).transpose(2, 0, 1))
+    rows = [
+        distances[cells == cell].mean(axis=0) if (cells == cell).any() else 0 * distances[0] for cell in range(9)
+    ]
     return np.array(rows)
 
 
@@ -46,14 +48,14 @@ def test_no_grid_of_reports_leaks_less_than_the_bound(objective, seed):
     ticks = np.linspace(-1500, 1500, 22)
     grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
     losses = mean_losses(points, cells, grid)
-    other = solve(joint, CELLS, Loss(losses, "m"), 600.0, observables=sf.Space(range(len(grid))), gap=1e-3)
-    assert design.lower_bound <= other.value * (1 + 1e-9)
-    assert design.value <= other.value * 1.02  # it is at least nearly as good itself
+    reference = solve(joint, CELLS, Loss(losses, "m"), 600.0, observables=sf.Space(range(len(grid))), gap=1e-3)
+    assert design.lower_bound <= reference.value * (1 + 1e-9)
+    assert design.value <= reference.value * 1.02  # and is nearly as small
     centres = solve(joint, CELLS, Loss(mean_losses(points, cells, CENTRES), "m"), 600.0, gap=1e-3)
     assert design.value <= centres.value * (1 + 1e-3)
 
 
-def test_the_loss_is_that_of_its_reports_and_unseen_cells_report_as_their_neighbours():
+def test_the_loss_is_that_of_its_reports_and_cells_without_people_report_as_their_neighbours():
     joint, points, cells = people(4)
     design = least_leak_on_plane(joint, CELLS, points, cells, 600.0, gap=0.1)
     reports = CELLS.on_plane(design.mechanism.observables)
@@ -63,11 +65,11 @@ def test_the_loss_is_that_of_its_reports_and_unseen_cells_report_as_their_neighb
     support = np.flatnonzero(weights)
     for cell in np.flatnonzero(weights == 0):
         away = np.hypot(*(CENTRES[support] - CENTRES[cell]).T)
-        near = support[np.isclose(away, away.min())]
-        assert any(np.allclose(matrix[cell], matrix[other], atol=1e-12) for other in near)
+        neighbours = support[np.isclose(away, away.min())]
+        assert any(np.allclose(matrix[cell], matrix[neighbour], atol=1e-12) for neighbour in neighbours)
 
 
-def test_much_loss_hides_all_and_little_is_refused():
+def test_a_large_loss_leaks_nothing_and_a_small_one_is_refused():
     joint, points, cells = people(5)
     design = least_leak_on_plane(joint, CELLS, points, cells, 50_000.0)
     assert design.value == pytest.approx(joint.sum(axis=1).max(), rel=1e-6)

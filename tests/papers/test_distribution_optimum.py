@@ -45,8 +45,8 @@ def least_loss(laws, losses, variation=0.0):
     prior = laws.mean(axis=0)
     rows = [sparse.kron(np.ones((1, m)), sparse.eye(n))]  # p(T|s) report by report
     sides = [np.ones(n)]
-    for other in laws[1:]:
-        rows.append(sparse.kron(sparse.eye(m), (laws[0] - other)[None, :]))
+    for law in laws[1:]:
+        rows.append(sparse.kron(sparse.eye(m), (laws[0] - law)[None, :]))
         sides.append(np.zeros(m))
     cost = (prior[:, None] * losses).T.ravel()
     if not variation:
@@ -96,10 +96,10 @@ def of_tuples(distances, queries):
 def test_the_best_report_is_that_of_a_linear_program_with_more_places_to_report(seed, share):
     groups = random_groups(seed)
     report, loss = best_report(groups, share * groups.total_variation)
-    own = np.asarray(groups.priors[0].space.coordinates)
-    between = (own[:, None] + own).reshape(-1, 2) / 2
-    everywhere = np.vstack([own, between, np.random.default_rng(seed).random((10, 2))])
-    least = least_loss(groups.distributions, to_places(groups, everywhere), share * groups.total_variation)
+    points = np.asarray(groups.priors[0].space.coordinates)
+    between = (points[:, None] + points).reshape(-1, 2) / 2
+    places = np.vstack([points, between, np.random.default_rng(seed).random((10, 2))])
+    least = least_loss(groups.distributions, to_places(groups, places), share * groups.total_variation)
     assert loss.lower <= least + 1e-9
     assert loss.upper == pytest.approx(least, abs=1e-9)
     assert loss.width < 1e-9
@@ -125,16 +125,16 @@ def test_hiding_the_group_with_one_report_loses_at_least_half_of_the_distance_of
         assert best_report(groups)[1].lower >= half - 1e-12
     line = sf.Space(("a", "b", "c"), [[0.0], [1.0], [4.0]], "km")
     laws = (sf.Prior(line, [0.5, 0.5, 0.0]), sf.Prior(line, [0.0, 0.0, 1.0]))
-    apart = Groups(("one", "two"), laws, line.metric("euclidean"))
-    assert best_report(apart)[1].upper == pytest.approx(3.5 / 2, rel=1e-9)
+    disjoint = Groups(("one", "two"), laws, line.metric("euclidean"))
+    assert best_report(disjoint)[1].upper == pytest.approx(3.5 / 2, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_with_two_reports_every_secret_has_its_nearest_answer_and_no_group_shows(seed):
+def test_two_reports_give_every_secret_its_nearest_answer_and_hide_the_group(seed):
     """A program over all multisets of places; those of the secrets are not among the places in the second case."""
     groups = random_groups(seed)
-    own = np.asarray(groups.priors[0].space.coordinates)
-    assert least_loss(groups.distributions, of_tuples(to_places(groups, own), 2)) == pytest.approx(0, abs=1e-9)
+    points = np.asarray(groups.priors[0].space.coordinates)
+    assert least_loss(groups.distributions, of_tuples(to_places(groups, points), 2)) == pytest.approx(0, abs=1e-9)
     distances = to_places(groups, np.random.default_rng(seed + 100).random((5, 2)))
     nearest = float(groups.population.probabilities @ distances.min(axis=1))
     assert least_loss(groups.distributions, of_tuples(distances, 2)) == pytest.approx(nearest, abs=1e-9)
@@ -163,7 +163,7 @@ def test_a_pair_holds_the_true_place_and_has_one_law_in_both_groups(seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_pair_that_hides_the_group_shows_the_place_less(seed):
+def test_no_pair_that_hides_the_group_reveals_less_of_the_place(seed):
     """A program over all pairs of places: the best attacker names the more probable one."""
     groups = random_groups(seed, n=6)
     p, q = groups.distributions
@@ -180,13 +180,13 @@ def test_no_pair_that_hides_the_group_shows_the_place_less(seed):
     assert bayes_vulnerability(partner_dummies(groups), groups.population) == pytest.approx(least, abs=1e-9)
 
 
-def test_groups_that_are_alike_need_no_dummy():
-    one = random_groups(1).priors[0]
-    groups = Groups(("one", "two"), (one, one), one.space.metric("euclidean"))
+def test_equal_groups_need_no_dummy():
+    prior = random_groups(1).priors[0]
+    groups = Groups(("one", "two"), (prior, prior), prior.space.metric("euclidean"))
     pairs = partner_dummies(groups)
-    assert pairs.observables.labels == tuple((label, label) for label in one.space.labels)
+    assert pairs.observables.labels == tuple((label, label) for label in prior.space.labels)
     report, loss = best_report(groups)
-    assert (report.matrix == np.eye(len(one))).all()
+    assert (report.matrix == np.eye(len(prior))).all()
     assert loss.upper == 0
     assert best_dummies(report, groups, 3).probabilities.min() > 0
 
@@ -211,9 +211,9 @@ def test_no_independent_dummies_are_better_than_the_best(queries):
         if queries > 1:
             nu = best_dummies(truth, groups, queries - 1).probabilities
             assert variation_of(p, q, nu, queries) == pytest.approx(least, abs=1e-5)
-            near = nu * random.dirichlet(np.full(4, 50.0), size=20) * 4
-            others = np.vstack([near, random.dirichlet(np.ones(4), size=20), np.eye(4)])
-            for law in others / others.sum(axis=1, keepdims=True):
+            perturbed = nu * random.dirichlet(np.full(4, 50.0), size=20) * 4
+            laws = np.vstack([perturbed, random.dirichlet(np.ones(4), size=20), np.eye(4)])
+            for law in laws / laws.sum(axis=1, keepdims=True):
                 assert variation_of(p, q, law, queries) >= least
         assert variation_of(p, q, p, queries) >= least
 
@@ -284,8 +284,8 @@ def test_rows_are_those_of_the_mechanisms(area):
     for row in where(rows, mechanism=REPORT_AMONG):
         share = least_variation(row.dummies) * row.parameter
         assert row.group_success.value == pytest.approx(0.5 + share * groups.total_variation / 2, abs=1e-4)
-        (alone,) = where(reports, parameter=row.parameter)
-        assert row.loss_km.upper <= alone.loss_km.upper
+        (single,) = where(reports, parameter=row.parameter)
+        assert row.loss_km.upper <= single.loss_km.upper
     (pair,) = where(rows, mechanism=PARTNER)
     p, q = partner_dummies(groups).lift(groups.distributions)
     assert pair.group_success.upper >= 0.5 + np.abs(p - q).sum() / 4
@@ -294,7 +294,7 @@ def test_rows_are_those_of_the_mechanisms(area):
     assert 0.5 <= pair.cell_success < 1
 
 
-def test_what_one_half_of_the_users_hides_shows_on_the_other(area):
+def test_a_mechanism_for_one_half_of_the_users_reveals_groups_of_the_other(area):
     halves = area.halves(1)
     rows = transfer(halves, 1, (10,))["transfer"]
     for row in rows:

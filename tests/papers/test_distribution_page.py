@@ -97,8 +97,8 @@ def test_the_tables_of_the_optimum_are_those_of_the_rows():
 
 def test_losses_at_each_epsilon_are_those_of_the_claim():
     """The claim has them by epsilon, the page by mechanism."""
-    found = claim_of("At equal epsilon and delta")["found"].partition("the least measured: ")[2]
-    columns = [part.partition(" at epsilon ")[0].split(", ") for part in found.split("; ")]
+    text = claim_of("At equal epsilon and delta")["found"].partition("the least measured: ")[2]
+    columns = [part.partition(" at epsilon ")[0].split(", ") for part in text.split("; ")]
     cells = [line.strip("| ").split(" | ")[1:] for line in lines("least loss in km at delta 0.001")]
     assert cells == [list(row) for row in zip(*columns, strict=True)]
 

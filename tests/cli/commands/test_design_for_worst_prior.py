@@ -1,4 +1,4 @@
-"""``--priors``: designs for the worst of several priors, against a linear program and each group's own visits."""
+"""``--priors``: designs for the worst of several priors, against a linear program and the visits of each group."""
 
 import csv
 import stat
@@ -55,22 +55,22 @@ def test_the_largest_loss_of_the_groups_is_that_of_a_linear_program(run, shifts)
         "m.sfm",
     )
     assert done.code == 0, done.err
-    held = sf.read_mechanism_file("m.sfm")
-    matrix, grid, prior = held.report_channel.matrix, held.report_channel.secrets, held.prior
+    file = sf.read_mechanism_file("m.sfm")
+    matrix, grid, prior = file.report_channel.matrix, file.report_channel.secrets, file.prior
     assert isinstance(grid, sf.Grid)
     assert prior is not None
     centres = np.asarray(grid.coordinates)
     masses, losses = np.zeros((2, 6)), np.zeros((2, 6, 6))
     for name, lat, lon in shifts:
         group, cell = ["day", "night"].index(name), int(grid.locate([lat], [lon])[0])
-        apart = np.hypot(*(centres - grid.projection.forward([lat], [lon])).T) / 1000
+        distances = np.hypot(*(centres - grid.projection.forward([lat], [lon])).T) / 1000
         masses[group, cell] += 1
-        losses[group, cell] += apart
+        losses[group, cell] += distances
     losses /= np.maximum(masses, 1)[:, :, None]
     masses /= masses.sum(axis=1, keepdims=True)
-    apart = np.linalg.norm(centres[:, None] - centres, axis=2) / 1000
+    distances = np.linalg.norm(centres[:, None] - centres, axis=2) / 1000
     means = [float(mass @ (matrix * loss).sum(axis=1)) for mass, loss in zip(masses, losses, strict=True)]
-    assert max(means) == pytest.approx(by_highs(masses, losses, apart), rel=2e-4)
+    assert max(means) == pytest.approx(by_highs(masses, losses, distances), rel=2e-4)
     for name, mean in zip(("day", "night"), means, strict=True):
         assert f"'{name}' {sf.rounding.amount_at_most(mean * (1 + 1e-12), 'km')}" in done.text
     assert "for each of 2 priors, and for any mixture of them" in done.text
@@ -83,7 +83,7 @@ def test_the_largest_loss_of_the_groups_is_that_of_a_linear_program(run, shifts)
 
 
 def test_a_table_and_groups_of_rows_with_its_shares_give_one_mechanism(run, answers):
-    found = []
+    matrices = []
     for options in (("--priors", "priors.csv"), ("people.csv", "--priors", "region")):
         done = column(run, *options, "--report", "d.json", "--frontier-time", 0)
         assert done.code == 0, done.err
@@ -91,20 +91,20 @@ def test_a_table_and_groups_of_rows_with_its_shares_give_one_mechanism(run, answ
         assert "Prior: the least favourable mixture of 2" in done.text
         assert "'north' 43 %, 'south' 43 %" in done.text or "'south' 43 %, 'north' 43 %" in done.text
         assert ("holds shares of the data" in done.err) == (options[0] == "people.csv")
-        found.append(sf.read_mechanism_file("d.sfm").report_channel.matrix)
-    assert found[0] == pytest.approx(found[1], abs=1e-4)
+        matrices.append(sf.read_mechanism_file("d.sfm").report_channel.matrix)
+    assert matrices[0] == pytest.approx(matrices[1], abs=1e-4)
     # With two priors so far apart nothing is better than randomised response.
-    assert found[0] == pytest.approx(sf.mechanisms.randomised_response(sf.Space("abc"), 1).matrix, abs=1e-4)
+    assert matrices[0] == pytest.approx(sf.mechanisms.randomised_response(sf.Space("abc"), 1).matrix, abs=1e-4)
 
 
-def test_a_gap_that_is_not_reached_is_said_and_exits_with_3(run, answers):
+def test_a_gap_that_is_not_reached_is_printed_and_exits_with_3(run, answers):
     done = column(run, "--priors", "priors.csv", "--gap", "1e-15")
     assert done.code == 3
     assert "NOT FINISHED" in done.text
     assert run("audit", "d.sfm", "--promises").code == 0
 
 
-def test_a_file_that_may_be_one_groups_prior_is_for_its_owner_alone(run, shifts, tmp_path):
+def test_a_file_that_may_hold_the_prior_of_one_group_is_readable_by_its_owner_only(run, shifts, tmp_path):
     options = ("--cells", "2x1", "--priors", "shift", "--smoothing", "1", "-o", "m.sfm", "--no-picture")
     done = run("design", "visits.csv", *options)
     assert done.code == 0, done.err
@@ -141,7 +141,7 @@ def test_smoothing_is_said_for_every_loss_and_for_groups(run, shifts):
         ("--priors gaps", "1 row of 3 have no 'gaps'"),
     ],
 )
-def test_what_does_not_fit_is_refused(run, tmp_path, options, words):
+def test_wrong_options_for_places_are_refused(run, tmp_path, options, words):
     rows = ["shift,one,gaps,lat,lon", "day,x,a,48.85,2.33", "night,x,,48.86,2.34", "day,x,b,48.87,2.36"]
     (tmp_path / "visits.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     length = ["500 m"] if options.endswith("loss") else []
@@ -165,7 +165,7 @@ def test_what_does_not_fit_is_refused(run, tmp_path, options, words):
         ("--priors half.csv", "prior 'a': the prior sums to 0.5, not to 1"),
     ],
 )
-def test_columns_refuse_what_does_not_fit(run, answers, tmp_path, options, words):
+def test_wrong_options_for_columns_are_refused(run, answers, tmp_path, options, words):
     tables = {"single": ["a,flu,1"], "twice": ["a,flu,1", "a,flu,1"], "half": ["a,flu,0.5", "b,flu,1"]}
     for name, rows in tables.items():
         text = "\n".join(["distribution,secret,probability", *rows, ""])

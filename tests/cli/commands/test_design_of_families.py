@@ -23,7 +23,7 @@ def groups(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("groups")
-def test_a_column_hides_the_group_alone_or_also_the_value(run):
+def test_a_column_hides_the_group_or_the_group_and_the_value(run):
     done = run(*COLUMN, *FAMILY, "--attribute-epsilon", "0.5")
     assert done.code == 0, done.err
     text = " ".join(done.text.split())
@@ -203,7 +203,7 @@ def test_wrong_options_are_refused(run, options, message):
         (("--cells", "3x2", "--attacker-finds", "40 % within 500 m"), "--family was given with --attacker-finds"),
     ],
 )
-def test_what_places_cannot_combine_is_refused(run, options, message):
+def test_options_that_places_cannot_combine_are_refused(run, options, message):
     done = run("design", "--family", "groups.csv", "--attribute-epsilon", "1", "--no-picture", *options)
     assert done.code == 1
     assert message in done.err

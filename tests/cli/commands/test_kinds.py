@@ -36,7 +36,7 @@ def cells_of(grid, rows):
     return grid.locate([lat for lat, _, _ in rows], [lon for _, lon, _ in rows])
 
 
-def by_hand(grid, visits, places):
+def by_counting(grid, visits, places):
     """P(kind, cell) by counting: the visits of a cell, times the kinds of its places; no place is a kind."""
     kinds, size = [*CENTRES, ""], len(grid)
     prior, table = np.zeros(size), np.zeros((4, size))
@@ -54,9 +54,12 @@ def losses_of(channel, visits):
     grid = channel.secrets
     centres, cells = grid.projection.forward(*channel.observables.latlon.T), cells_of(grid, visits)
     points = grid.projection.forward([lat for lat, _, _ in visits], [lon for _, lon, _ in visits])
-    apart = np.linalg.norm(points[:, None] - centres, axis=2) / 1000
+    distances = np.linalg.norm(points[:, None] - centres, axis=2) / 1000
     return np.array(
-        [apart[cells == cell].mean(axis=0) if (cells == cell).any() else 0 * apart[0] for cell in range(len(grid))]
+        [
+            distances[cells == cell].mean(axis=0) if (cells == cell).any() else 0 * distances[0]
+            for cell in range(len(grid))
+        ]
     )
 
 
@@ -72,10 +75,12 @@ def game(joint, loss, limit=None, hit=None):
             guesses[x * m + o, o : n * m : m] = joint[x]
             guesses[x * m + o, n * m + o] = -1
     rows = np.hstack([np.kron(np.eye(n), np.ones(m)), np.zeros((n, m))])
-    goal, bound, most = (success, cost, limit) if hit is None else (cost, success, hit)
-    found = linprog(goal, np.vstack([guesses, bound]), [*np.zeros(k * m), most], rows, np.ones(n), method="highs")
-    assert found.status == 0
-    return float(found.fun)
+    goal, bound, right = (success, cost, limit) if hit is None else (cost, success, hit)
+    answer = linprog(
+        goal, np.vstack([guesses, bound]), [*np.zeros(k * m), right], rows, np.ones(n), method="highs"
+    )
+    assert answer.status == 0
+    return float(answer.fun)
 
 
 def success_of(joint, matrix):
@@ -90,7 +95,7 @@ def test_the_least_success_within_a_loss_is_that_of_a_linear_program(run, city, 
     assert done.code == 0, done.err
     assert "with this loss and reports anywhere on the plane" in " ".join(done.text.split())
     channel = sf.read_mechanism_file("m.sfm").report_channel
-    joint, loss = by_hand(channel.secrets, *city), losses_of(channel, city[0])
+    joint, loss = by_counting(channel.secrets, *city), losses_of(channel, city[0])
     hit = success_of(joint, channel.matrix)
     assert hit == pytest.approx(game(joint, loss, limit=1.0), abs=2e-3)
     limit = sf.rounding.percent_at_most(hit * (1 + 1e-12))
@@ -102,18 +107,18 @@ def test_the_least_loss_within_a_success_is_that_of_a_linear_program(run, city):
     done = run("design", "visits.csv", *CELLS, "--distortion", "0.45", "--kinds", "places.csv", "-o", "m.sfm")
     assert done.code == 0, done.err
     channel = sf.read_mechanism_file("m.sfm").report_channel
-    joint, loss = by_hand(channel.secrets, *city), losses_of(channel, city[0])
+    joint, loss = by_counting(channel.secrets, *city), losses_of(channel, city[0])
     assert success_of(joint, channel.matrix) <= 0.55 + 1e-12
     mean = ((joint.sum(axis=0)[:, None] * channel.matrix) * loss).sum()
     assert mean == pytest.approx(game(joint, loss, hit=0.55), rel=2e-3)
-    # With an epsilon too, both are proved of the file.
+    # With an epsilon too, both guarantees of the file are proved.
     done = run(
         "design", "visits.csv", *CELLS, "--distortion", "0.45", "--kinds", "places.csv", "--epsilon", "2/km"
     )
     assert done.code == 0, done.err
-    held = sf.read_mechanism_file("visits.sfm")
-    assert success_of(joint, held.report_channel.matrix) <= 0.55 + 1e-12
-    proofs = sf.proofs.prove_guarantees(held.report_channel, held.prior, held.guarantees)
+    file = sf.read_mechanism_file("visits.sfm")
+    assert success_of(joint, file.report_channel.matrix) <= 0.55 + 1e-12
+    proofs = sf.proofs.prove_guarantees(file.report_channel, file.prior, file.guarantees)
     assert all(proof.holds for kind in proofs for proof in kind)
 
 
@@ -146,7 +151,7 @@ def test_the_audit_proves_or_refutes_the_guarantee_for_another_map(run, city, tm
     (promise,) = held.guarantees
     changed = sf.MechanismFile(channel, held.prior, held.loss, sf.DistortionPrivacy(bound, promise.distance))
     sf.save(changed, "changed.sfm")
-    joint = by_hand(channel.secrets, city[0], city[1][:19])
+    joint = by_counting(channel.secrets, city[0], city[1][:19])
     error = 1 - success_of(joint, channel.matrix)
     done = run("audit", "changed.sfm", "--promises", "--kinds", "other.csv")
     assert done.code == (0 if error >= float(bound) else 1)
@@ -165,9 +170,9 @@ def test_a_map_for_a_file_that_guarantees_nothing_of_kinds_is_refused_with_promi
 def test_an_audit_measures_the_best_guess_of_the_kind_on_cells_and_visits(run, city):
     assert run("design", "visits.csv", *CELLS, "--epsilon", "2/km", "-o", "m.sfm").code == 0
     channel = sf.read_mechanism_file("m.sfm").report_channel
-    matrix, joint = channel.matrix, by_hand(channel.secrets, *city)
+    matrix, joint = channel.matrix, by_counting(channel.secrets, *city)
     done = run("audit", "m.sfm", "--kinds", "places.csv", "--require", "kind-vulnerability <= 60%", "-o", "a.json")
-    entry = found("a.json")
+    entry = entry_of("a.json")
     assert entry["value"] == pytest.approx(success_of(joint, matrix), rel=1e-12)
     assert done.code == (0 if entry["value"] <= 0.6 else 1)
     before = sf.rounding.about_percent(joint.sum(axis=1).max())
@@ -176,17 +181,17 @@ def test_an_audit_measures_the_best_guess_of_the_kind_on_cells_and_visits(run, c
     rows = Path("places.csv").read_text(encoding="utf-8").splitlines()
     Path("few.csv").write_text("\n".join([*rows[:7], ""]), encoding="utf-8")
     count = len({kind for _, _, kind in city[1][:6]})  # without the kind of cells that have no place
-    assert by_hand(channel.secrets, city[0], city[1][:6])[3].any()
+    assert by_counting(channel.secrets, city[0], city[1][:6])[3].any()
     done = run("audit", "m.sfm", "--kinds", "few.csv")
     assert f"guesses the kind of the place, one of {count} or no listed place, at most" in done.text
     # With visits as the map, it is how often the kind of a visit is guessed from its report.
     assert run("audit", "m.sfm", "--kinds", "visits.csv", "-o", "a.json").code == 0
     cells, kinds = cells_of(channel.secrets, city[0]), np.array([kind for _, _, kind in city[0]])
     right = np.array([matrix[cells[kinds == kind]].sum(axis=0) for kind in CENTRES]).max(axis=0)
-    assert found("a.json")["value"] == pytest.approx(right.sum() / len(cells), rel=1e-12)
+    assert entry_of("a.json")["value"] == pytest.approx(right.sum() / len(cells), rel=1e-12)
 
 
-def found(name):
+def entry_of(name):
     with open(name, encoding="utf-8") as file:
         entries = json.load(file)["entries"]
     return next(entry for entry in entries if entry["key"] == "kind-vulnerability")
@@ -217,7 +222,7 @@ def test_noise_is_measured_on_cells_as_an_estimate(run, city):
         ("--kinds places.csv --distortion 0.3 --priors category", "--distortion was given with --priors"),
     ],
 )
-def test_what_does_not_fit_is_refused(run, city, tmp_path, options, words):
+def test_wrong_maps_and_options_are_refused(run, city, tmp_path, options, words):
     (tmp_path / "far.csv").write_text("lat,lon,kind\n10,10,bar\n", encoding="utf-8")
     (tmp_path / "empty.csv").write_text("lat,lon,kind\n48.85,2.33,\n", encoding="utf-8")
     grid = [f"{lat / 1000},{lon / 1000},bar" for lat in range(48830, 48890, 2) for lon in range(2290, 2400, 2)]
@@ -258,5 +263,5 @@ def test_secrets_that_are_no_places_have_attributes_instead(run, city, tmp_path)
     assert done.code == 0, done.err
     channel = sf.read_mechanism_file("d.sfm").report_channel
     masses = np.array([channel.matrix[:2].sum(axis=0), channel.matrix[2]]) / 3
-    assert found("a.json")["value"] == pytest.approx(masses.max(axis=0).sum(), rel=1e-12)
+    assert entry_of("a.json")["value"] == pytest.approx(masses.max(axis=0).sum(), rel=1e-12)
     assert "guesses the value of the attribute, one of 2" in done.text

@@ -168,7 +168,7 @@ def test_without_far_guesses_the_program_asks_for_less(made, parts):
 
 
 def test_no_strategy_of_the_attacker_gives_a_bound_above_the_least_cost():
-    """Against SciPy on random programs, with the whole program written out."""
+    """Against SciPy on random programs, with every row of the program written out."""
     random = np.random.default_rng(8)
     for _ in range(20):
         n = int(random.integers(1, 6))

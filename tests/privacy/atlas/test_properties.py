@@ -165,7 +165,7 @@ def test_information_privacy_composes_by_its_rule_in_random_mechanisms():
     notion = InformationPrivacy(FULL)
     for _ in range(200):
         first, second = (rng.dirichlet(np.full(2, 0.7), N) for _ in range(2))
-        claims = [Claim.of(notion.measure(each)) for each in (first, second)]
+        claims = [Claim.of(notion.measure(mechanism)) for mechanism in (first, second)]
         assert notion.measure(jointly(first, second)).lower <= compose(claims)["epsilon"]
 
 
@@ -174,13 +174,13 @@ def test_information_privacy_attains_its_rule_and_exceeds_the_sum_in_fractions()
     prior = [Fraction(1, 4), Fraction(1, 12), Fraction(2, 3)]
     rare = [[Fraction(3), Fraction(1, 3), Fraction(1, 3)], [Fraction(2), Fraction(2), Fraction(1, 2)]]
     first, second = ([[x / 8, 1 - x / 8] for x in column] for column in rare)
-    both = [[x * y for x in one for y in other] for one, other in zip(first, second, strict=True)]
-    assert [shift(rows, prior) for rows in (first, second, both)] == [3, 2, 10]
-    given = Priors.of(sf.Prior(sf.Space(range(3)), [float(p) for p in prior]))
-    claims = [Claim("information", epsilon=math.log(factor), priors=given) for factor in (3, 2)]
+    joint = [[x * y for x in a for y in b] for a, b in zip(first, second, strict=True)]
+    assert [shift(rows, prior) for rows in (first, second, joint)] == [3, 2, 10]
+    priors = Priors.of(sf.Prior(sf.Space(range(3)), [float(p) for p in prior]))
+    claims = [Claim("information", epsilon=math.log(factor), priors=priors) for factor in (3, 2)]
     assert compose(claims)["epsilon"] == pytest.approx(math.log(10), rel=1e-12)
     assert compose(claims[::-1])["epsilon"] == compose(claims)["epsilon"]
-    third = Claim("information", epsilon=math.log(5), priors=given)
+    third = Claim("information", epsilon=math.log(5), priors=priors)
     assert compose([*claims, third])["epsilon"] == pytest.approx(math.log(154), rel=1e-12)  # 2 (39 x 2 - 2 + 1)
     assert compose([Claim("information", epsilon=1.0)] * 2)["epsilon"] == 2.0
     with pytest.raises(InputError, match="no rule of composition"):
@@ -191,33 +191,33 @@ def spread(rows, maps):
     """R of semantic privacy in fractions, over all sets of reports: epsilon is (sqrt R - 1) / (sqrt R + 1)."""
     worst: Fraction | float = Fraction(1)
     width = len(rows[0])
-    for chosen in product((False, True), repeat=width):
-        masses = [sum(compress(row, chosen), Fraction(0)) for row in rows]
+    for subset in product((False, True), repeat=width):
+        masses = [sum(compress(row, subset), Fraction(0)) for row in rows]
         for images in maps:
-            kept = [(masses[s], masses[d]) for s, d in enumerate(images) if d >= 0]
-            for (a, b), (c, d) in product(kept, repeat=2):
+            pairs = [(masses[s], masses[d]) for s, d in enumerate(images) if d >= 0]
+            for (a, b), (c, d) in product(pairs, repeat=2):
                 if a * d or b * c:
                     worst = max(worst, a * d / (b * c) if b * c else math.inf)
     return worst
 
 
 @pytest.mark.parametrize(
-    ("asked", "before", "after"),
+    ("trait", "before", "after"),
     [
         (Property.POST_PROCESSING, 1.2, 1.5),
         (Property.CONVEXITY, 1.01, 1.5),
         (Property.COMPOSITION, 2, 2**11 - 2),
     ],
-    ids=lambda each: getattr(each, "name", each),
+    ids=lambda value: getattr(value, "name", value),
 )
-def test_semantic_privacy_is_refuted_in_fractions(asked, before, after):
-    example = answer("semantic", asked).counterexample()
+def test_semantic_privacy_is_refuted_in_fractions(trait, before, after):
+    example = answer("semantic", trait).counterexample()
     assert isinstance(example.notion, SemanticPrivacy)
     worst = max(spread(exact(rows), example.notion.maps) for rows in example.before)
-    whole = spread(exact(example.after), example.notion.maps)
-    assert worst <= before < after <= whole
-    findings, found = example.run()
-    for factor, value in ((worst, max(each.value for each in findings)), (whole, found.value)):
+    combined = spread(exact(example.after), example.notion.maps)
+    assert worst <= before < after <= combined
+    findings, result = example.run()
+    for factor, value in ((worst, max(finding.value for finding in findings)), (combined, result.value)):
         root = math.sqrt(factor)
         assert value == pytest.approx((root - 1) / (root + 1), rel=1e-9)
 

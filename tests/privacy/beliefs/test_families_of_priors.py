@@ -31,22 +31,22 @@ from ...catalogue import randomised_response
 from ..bayes import channels, few
 
 PEOPLE = 3
-EVERY = Space(list(itertools.product((0, 1), repeat=PEOPLE)))
+DATA_SETS = Space(list(itertools.product((0, 1), repeat=PEOPLE)))
 PAIRS = Space([label for label in itertools.product((0, 1), repeat=4) if sum(label) == 2])
-FACTS = Events.of_members(EVERY)
+FACTS = Events.of_members(DATA_SETS)
 
 
-def apart(space, steps):
-    """The data sets that differ in so many people."""
+def differing(space, steps):
+    """The pairs of data sets that differ in this number of people."""
     labels = np.array(space.labels)
     return Relation(np.abs(labels[:, None] - labels).sum(axis=2) == steps, "neighbours")
 
 
-NEAR = apart(EVERY, 1)
+NEIGHBOURS = differing(DATA_SETS, 1)
 
 
 def identifiability(matrix, space):
-    """The largest posterior that one person is the unknown one, by the definition, in fractions."""
+    """The largest posterior of the unknown person, by the definition, in fractions."""
     labels = [frozenset(np.flatnonzero(label).tolist()) for label in space.labels]
     people = range(len(space.labels[0]))
     worst = Fraction(0)
@@ -102,37 +102,37 @@ def test_differential_identifiability_is_positive_membership_at_one_over_m(matri
 
 @pytest.mark.parametrize(("m", "epsilon"), [(2, 0.5), (3, 1.0), (5, 2.0)])
 def test_identifiability_of_differential_privacy_is_attained_by_randomised_response(m, epsilon):
-    one_of = Space([tuple(row) for row in np.eye(m, dtype=int).tolist()])
+    single = Space([tuple(row) for row in np.eye(m, dtype=int).tolist()])
     rows = randomised_response(m, epsilon)
     bound = 1 / (1 + (m - 1) * math.exp(-epsilon))
-    assert float(identifiability(rows, one_of)) == pytest.approx(bound, rel=1e-12)
+    assert float(identifiability(rows, single)) == pytest.approx(bound, rel=1e-12)
     assert float(band("differential-privacy", epsilon).upper(1 / m)) == pytest.approx(bound, rel=1e-12)
-    found = PositiveMembershipPrivacy(Priors.of_identity(one_of), Events.of_members(one_of)).measure(rows)
+    found = PositiveMembershipPrivacy(Priors.of_identity(single), Events.of_members(single)).measure(rows)
     assert float(band("positive-membership", found.value).upper(1 / m)) == pytest.approx(bound, rel=1e-12)
     derived = convert(
         Claim("differential-privacy", epsilon=epsilon),
         to="positive-membership",
-        priors=Priors.of_identity(one_of),
-        events=Events.of_members(one_of),
+        priors=Priors.of_identity(single),
+        events=Events.of_members(single),
     ).claim
     assert derived["epsilon"] == pytest.approx(found.value, rel=1e-12)
 
 
 @given(channels(2, 2, outputs=4, positive=True))
-def test_two_possible_people_give_differential_privacy_back(matrix):
-    one_of = Space([(1, 0), (0, 1)])
-    found = PositiveMembershipPrivacy(Priors.of_identity(one_of), Events.of_members(one_of)).measure(matrix)
+def test_with_two_possible_people_identifiability_gives_differential_privacy(matrix):
+    single = Space([(1, 0), (0, 1)])
+    found = PositiveMembershipPrivacy(Priors.of_identity(single), Events.of_members(single)).measure(matrix)
     back = convert(found, to="differential-privacy").claim
     assert back["epsilon"] == pytest.approx(DifferentialPrivacy().measure(matrix).value, abs=1e-11)
     assert back.about == "secrets between which a prior is in doubt"
 
 
-def test_three_possible_people_do_not():
-    one_of = Space([(1, 0, 0), (0, 1, 0), (0, 0, 1)])
+def test_with_three_possible_people_it_gives_none():
+    single = Space([(1, 0, 0), (0, 1, 0), (0, 0, 1)])
     excluding = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]]) / 2
-    found = PositiveMembershipPrivacy(Priors.of_identity(one_of), Events.of_members(one_of)).measure(excluding)
+    found = PositiveMembershipPrivacy(Priors.of_identity(single), Events.of_members(single)).measure(excluding)
     assert found.value == pytest.approx(math.log(1.5))
-    assert identifiability(excluding, one_of) == Fraction(1, 2)
+    assert identifiability(excluding, single) == Fraction(1, 2)
     assert DifferentialPrivacy().measure(excluding).value == math.inf
     with pytest.raises(InputError, match="priors on two secrets"):
         convert(found, to="differential-privacy")
@@ -140,9 +140,9 @@ def test_three_possible_people_do_not():
 
 @given(channels(8, 8, outputs=3), st.sampled_from([Fraction(1, 4), Fraction(1, 2), Fraction(7, 8)]))
 def test_rise_and_fall_give_sampling_privacy_and_membership_implies_it(matrix, share):
-    priors = Priors.of_sampling(EVERY, float(share))
+    priors = Priors.of_sampling(DATA_SETS, float(share))
     rise, fall = (kind(priors, FACTS).measure(matrix).value for kind in (EventRatio, FallOfEventRatio))
-    truth = largest_ratio(sampled(matrix, EVERY, share), NEAR)
+    truth = largest_ratio(sampled(matrix, DATA_SETS, share), NEIGHBOURS)
     epsilon = math.inf if math.isinf(truth) else math.log(truth)
     b = float(share)
     assert max(math.log1p(b * math.expm1(rise)), -math.log1p(b * math.expm1(-fall))) == (
@@ -157,16 +157,16 @@ def test_rise_and_fall_give_sampling_privacy_and_membership_implies_it(matrix, s
 @few
 @given(channels(8, 8, outputs=3, positive=True), st.floats(0.05, 0.95))
 def test_differential_privacy_of_neighbours_gives_both_families(matrix, share):
-    start = DifferentialPrivacy(NEAR).measure(matrix)
-    samples = Priors.of_sampling(EVERY, share)
+    start = DifferentialPrivacy(NEIGHBOURS).measure(matrix)
+    samples = Priors.of_sampling(DATA_SETS, share)
     ratio = convert(start, to="event-ratio", priors=samples, events=FACTS).claim
     assert ratio["rise"] == pytest.approx(start.value, abs=1e-9)
     assert EventRatio(samples, FACTS).measure(matrix).lower <= ratio["rise"]
     membership = convert(start, to="membership", priors=samples, events=FACTS).claim
     assert MembershipPrivacy(samples, FACTS).measure(matrix).lower <= membership["epsilon"]
-    # One person for another: the data sets of one prior differ by two people.
-    exchange = DifferentialPrivacy(apart(EVERY, 2)).measure(matrix)
-    identity = Priors.of_identity(EVERY)
+    # Exchange of one person for another: the data sets of one prior differ by two people.
+    exchange = DifferentialPrivacy(differing(DATA_SETS, 2)).measure(matrix)
+    identity = Priors.of_identity(DATA_SETS)
     ratio = convert(exchange, to="event-ratio", priors=identity, events=FACTS).claim
     assert ratio["rise"] == exchange.upper
     assert EventRatio(identity, FACTS).measure(matrix).lower <= ratio["rise"]
@@ -178,21 +178,24 @@ def test_amplification_by_sampling_is_attained():
     rows = randomised_response(2, 1.0)
     found = MembershipPrivacy(Priors.of_sampling(present, 0.25), Events.of_members(present))
     amplified = math.log(1 + 0.25 * (math.e - 1))
-    assert math.log(largest_ratio(sampled(rows, present, Fraction(1, 4)), apart(present, 1))) == pytest.approx(
+    assert math.log(largest_ratio(sampled(rows, present, Fraction(1, 4)), differing(present, 1))) == pytest.approx(
         amplified
     )
     assert found.measure(rows).value > amplified  # it also bounds the probability of presence
 
 
 def test_correlated_people_are_not_coupled_by_neighbours():
-    both = Priors.of(Prior(EVERY, np.isin(np.arange(8), [0, 7]) / 2))  # all three, or none
-    start = Claim("differential-privacy", epsilon=1.0, relation=NEAR)
-    ratio = convert(start, to="event-ratio", priors=both, events=FACTS).claim
+    correlated = Priors.of(Prior(DATA_SETS, np.isin(np.arange(8), [0, 7]) / 2))  # all three, or none
+    start = Claim("differential-privacy", epsilon=1.0, relation=NEIGHBOURS)
+    ratio = convert(start, to="event-ratio", priors=correlated, events=FACTS).claim
     assert ratio["rise"] == pytest.approx(3.0)  # three steps
-    alone = Relation(NEAR.array & (np.arange(8)[:, None] < 2) & (np.arange(8) < 2), "the last person")
+    last = Relation(NEIGHBOURS.array & (np.arange(8)[:, None] < 2) & (np.arange(8) < 2), "the last person")
     with pytest.raises(InputError, match="related secrets must couple"):
         convert(
-            Claim("differential-privacy", epsilon=1.0, relation=alone), to="event-ratio", priors=both, events=FACTS
+            Claim("differential-privacy", epsilon=1.0, relation=last),
+            to="event-ratio",
+            priors=correlated,
+            events=FACTS,
         )
 
 
@@ -201,7 +204,7 @@ def test_correlated_people_are_not_coupled_by_neighbours():
 def test_requests_name_the_families(matrix, labels):
     """Differential identifiability and sampling privacy from requirements, against their definitions."""
     texts = ["".join(map(str, bits)) for bits in itertools.product((0, 1), repeat=PEOPLE)]
-    space = EVERY if labels == "tuples" else Space(texts)
+    space = DATA_SETS if labels == "tuples" else Space(texts)
     requests = ["positive-membership(prior=identity)", "rise(prior=sampling:.25)", "fall(prior=sampling:0.25)"]
     found = audit(Mechanism(matrix, space), also=requests)
     positive = found.find("positive-membership", prior="identity")
@@ -236,14 +239,14 @@ def test_requests_for_families_that_do_not_fit_are_refused(text, words):
 
 
 def test_priors_of_samples_are_independent():
-    priors = Priors.of_sampling(EVERY, 0.25)
+    priors = Priors.of_sampling(DATA_SETS, 0.25)
     assert len(priors.listed) == 7
-    whole = priors.listed[-1].probabilities.reshape(2, 2, 2)
+    joint = priors.listed[-1].probabilities.reshape(2, 2, 2)
     side = np.array([0.75, 0.25])
-    assert whole == pytest.approx(np.einsum("i,j,k->ijk", side, side, side), rel=1e-15)
+    assert joint == pytest.approx(np.einsum("i,j,k->ijk", side, side, side), rel=1e-15)
 
 
-def test_refusals():
+def test_wrong_data_sets_are_refused():
     with pytest.raises(InputError, match="tuples of 0 and 1"):
         Priors.of_identity(Space("ab"))
     with pytest.raises(InputError, match="tuples of 0 and 1"):
@@ -253,7 +256,7 @@ def test_refusals():
     with pytest.raises(InputError, match="no two data sets differ by one person"):
         Priors.of_identity(Space([(0, 0), (0, 1)]))
     with pytest.raises(InputError, match="between 0 and 1"):
-        Priors.of_sampling(EVERY, 1.0)
+        Priors.of_sampling(DATA_SETS, 1.0)
     with pytest.raises(InputError, match="is not among the data sets"):
         Priors.of_sampling(Space([(0, 0), (1, 1)]), 0.5)
     with pytest.raises(InputError, match="all data sets are empty"):

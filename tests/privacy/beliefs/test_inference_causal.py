@@ -83,7 +83,7 @@ def cases(draw, space, positive=False):
 
 
 @given(cases(WIDE))
-def test_it_is_bayes_rule_with_and_without_the_intervention(case):
+def test_epsilon_is_by_bayes_rule_with_and_without_the_intervention(case):
     matrix, weights = case
     notion = InferenceBasedCausalPrivacy.of_records(WIDE, Priors.of(Prior(WIDE, weights)))
     expected = definition(matrix, weights, WIDE.labels)
@@ -97,17 +97,17 @@ def test_it_is_bayes_rule_with_and_without_the_intervention(case):
 @given(cases(WIDE, positive=True))
 def test_all_priors_are_the_supremum_over_two_secrets(case):
     matrix, weights = case
-    every = InferenceBasedCausalPrivacy.of_records(WIDE, Priors.all()).measure(matrix).value
-    assert definition(matrix, weights, WIDE.labels) <= every + 1e-11
+    supremum = InferenceBasedCausalPrivacy.of_records(WIDE, Priors.all()).measure(matrix).value
+    assert definition(matrix, weights, WIDE.labels) <= supremum + 1e-11
     nearly = [
         definition(matrix, np.eye(6)[s] * 1e-9 + np.eye(6)[t] * (1 - 1e-9), WIDE.labels)
         for s, t in itertools.permutations(range(6), 2)
     ]
-    assert max(nearly) == pytest.approx(every, abs=1e-6)
+    assert max(nearly) == pytest.approx(supremum, abs=1e-6)
 
 
 @given(cases(WIDE))
-def test_it_lies_between_causal_privacy_and_twice_it_against_all_priors(case):
+def test_epsilon_is_between_that_of_causal_privacy_and_twice_it_against_all_priors(case):
     matrix, _ = case
     causal = CausalPrivacy.of_records(WIDE, Priors.all()).measure(matrix).value
     found = InferenceBasedCausalPrivacy.of_records(WIDE, Priors.all()).measure(matrix).value
@@ -144,11 +144,11 @@ def test_proposition_21_between_definitions_34_and_52(case):
 
 
 def test_both_factors_two_are_attained_or_approached():
-    one = Space(range(2))
-    rows, prior = [[0.4, 0.6], [0.1, 0.9]], Prior(one, [1 / 3, 2 / 3])
-    found = InferenceBasedCausalPrivacy.of_records(one, Priors.of(prior)).measure(rows).value
+    bit = Space(range(2))
+    rows, prior = [[0.4, 0.6], [0.1, 0.9]], Prior(bit, [1 / 3, 2 / 3])
+    found = InferenceBasedCausalPrivacy.of_records(bit, Priors.of(prior)).measure(rows).value
     assert found == pytest.approx(math.log(2))
-    assert CausalPrivacy.of_records(one, Priors.of(prior)).measure(rows).value == pytest.approx(2 * found)
+    assert CausalPrivacy.of_records(bit, Priors.of(prior)).measure(rows).value == pytest.approx(2 * found)
     # Report 0 has the probabilities (1, 3, 3) / 300 or (3, 3, 1) / 300, as the second record decides.
     rare = np.array([1, 3, 3, 3, 3, 1]) / 300
     wide = np.column_stack([rare, 1 - rare])
@@ -166,15 +166,15 @@ def test_proposition_21_needs_a_prior_that_holds_each_value_possible():
     assert CausalPrivacy.of_records(Space(range(2)), certain).measure(matrix).value == pytest.approx(math.log(9))
 
 
-def test_correlated_bits_and_their_parity_tell_definition_34_from_causal_privacy():
+def test_the_parity_of_correlated_bits_separates_definition_34_from_causal_privacy():
     parity = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
     prior = Prior(BITS, [0.45, 0.05, 0.05, 0.45])
     first = CausalPrivacy.of_records(BITS, Priors.of(prior))
     assert first.measure(parity).value == pytest.approx(0, abs=1e-12)
     assert conditioned(parity, prior.probabilities, BITS.labels) == pytest.approx(math.log(9))
-    given_first = [Prior(BITS, weights) for weights in ([0.9, 0.1, 0, 0], [0, 0, 0.1, 0.9])]
-    only_first = CausalPrivacy(Priors.of(*given_first), first.interventions[:1])
-    assert only_first.measure(parity).value == pytest.approx(math.log(9))
+    conditional = [Prior(BITS, weights) for weights in ([0.9, 0.1, 0, 0], [0, 0, 0.1, 0.9])]
+    first_record = CausalPrivacy(Priors.of(*conditional), first.interventions[:1])
+    assert first_record.measure(parity).value == pytest.approx(math.log(9))
     found = InferenceBasedCausalPrivacy.of_records(BITS, Priors.of(prior)).measure(parity)
     assert found.value == pytest.approx(math.log(5))
     assert "record" in found.witness.note
@@ -182,14 +182,14 @@ def test_correlated_bits_and_their_parity_tell_definition_34_from_causal_privacy
 
 def test_a_report_of_one_case_only_has_no_epsilon():
     """As printed, definition 52 leaves it out, and so proposition 21 fails."""
-    both = np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [0.5, 0.5]])
+    matrix = np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [0.5, 0.5]])
     prior = Prior(BITS, [0.5, 0.0, 0.0, 0.5])
-    found = InferenceBasedCausalPrivacy.of_records(BITS, Priors.of(prior)).measure(both)
+    found = InferenceBasedCausalPrivacy.of_records(BITS, Priors.of(prior)).measure(matrix)
     assert found.value == math.inf
     assert "no epsilon is enough" in found.sentence
-    printed = definition(both, prior.probabilities, BITS.labels, printed=True)
+    printed = definition(matrix, prior.probabilities, BITS.labels, printed=True)
     assert printed == pytest.approx(math.log(1.5))
-    assert conditioned(both, prior.probabilities, BITS.labels) == math.inf
+    assert conditioned(matrix, prior.probabilities, BITS.labels) == math.inf
 
 
 def test_secrets_that_every_setting_changes_share_a_value():
@@ -210,9 +210,9 @@ def test_processing_and_mixtures_are_refuted_in_fractions():
         for _, _, changed in itertools.islice(settings_of(np.array(exact, dtype=object), labels), 3):
             for o in range(rows.shape[1]):
                 ratios = [
-                    (t, row[o] / other[o])
-                    for t, row, other in zip(RECORD, exact, changed, strict=True)
-                    if row[o] or other[o]
+                    (t, row[o] / after[o])
+                    for t, row, after in zip(RECORD, exact, changed, strict=True)
+                    if row[o] or after[o]
                 ]
                 best = max([best, *(r / q for (t, r), (u, q) in itertools.permutations(ratios, 2) if t != u)])
         return best
@@ -230,17 +230,17 @@ def test_two_hundred_secrets_and_observables():
     assert found.rounding < 1e-12
 
 
-def test_one_secret_and_equal_rows_have_nothing_to_hide():
+def test_one_secret_and_equal_rows_have_epsilon_0():
     assert InferenceBasedCausalPrivacy(Priors.all(), [[[0]]]).measure([[0.5, 0.5]]).value == 0
     equal = np.full((4, 2), 0.5)
     assert InferenceBasedCausalPrivacy.of_records(BITS, Priors.all()).measure(equal).upper == 0
 
 
-def test_refusals():
+def test_wrong_priors_and_interventions_are_refused():
     with pytest.raises(InputError, match="inference-based causal privacy was asked for"):
         InferenceBasedCausalPrivacy(Priors.of_range(0.1, 0.2), [[[0, 1]]])
     with pytest.raises(InputError, match="does not set the value of a record"):
-        InferenceBasedCausalPrivacy(Priors.all(), [[[0, 1], [0, 0]]])  # two settings leave 0 as it is
+        InferenceBasedCausalPrivacy(Priors.all(), [[[0, 1], [0, 0]]])  # both settings leave 0 unchanged
     with pytest.raises(
         InputError, match=r"does not set the value of a record(.|\n)*in interventions=, let the last"
     ):

@@ -12,7 +12,7 @@ NUMBER = re.compile(
     r"(?<![\w.^-])(\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?)(?![\w°])(?: (%|(?:mm|m|km|year|ft)(?=s?\b)))?"
 )
 METRES = {"mm": 1e-3, "m": 1.0, "km": 1e3}
-# 50 %: what somebody thought before. 99.9 %: what is no useful limit. 1,750 and 1,850: radii of laws. 32: the
+# 50 %: a prior belief. 99.9 %: from here a limit of belief is useless. 1,750 and 1,850: radii of laws. 32: the
 # notions of the atlas. 60 and 600: seconds to ask for.
 # 800: NIST SP 800-226.
 CONSTANTS = {
