@@ -208,14 +208,14 @@ def test_requests_name_the_families(matrix, labels):
     requests = ["positive-membership(prior=identity)", "rise(prior=sampling:.25)", "fall(prior=sampling:0.25)"]
     found = audit(Mechanism(matrix, space), also=requests)
     positive = found.find("positive-membership", prior="identity")
-    rho = float(identifiability(matrix, EVERY))
+    rho = float(identifiability(matrix, DATA_SETS))
     # The set {1, 2} leaves one data set, and each other set of known people m = 2 or m = 3 data sets.
     priors = Priors.of_identity(space)
     assert {np.count_nonzero(prior.probabilities) for prior in priors.listed} == {2, 3}
     assert positive.number >= math.log(rho * 2) - 1e-9
     assert "priors of attackers who know all people but one" in positive.sentence
     rise, fall = (found.find(name, prior="sampling:0.25").number for name in ("rise", "fall"))
-    truth = largest_ratio(sampled(matrix, EVERY, Fraction(1, 4)), NEAR)
+    truth = largest_ratio(sampled(matrix, DATA_SETS, Fraction(1, 4)), NEAR)
     value = max(math.log1p(0.25 * math.expm1(rise)), -math.log1p(-0.25 * -math.expm1(-fall)))
     assert value == pytest.approx(math.log(truth), abs=1e-9)
     verdict = Requirement.parse("rise(prior=sampling:0.25) <= 1e-9").hold_against(found)
