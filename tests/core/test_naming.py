@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.core.distances import KINDS
-from sfumato.core.naming import is_unit, name_phrase, quote
+from sfumato.core.naming import is_unit, list_names, name_phrase, quote
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "member", "metric", "euclidean distance of the true point"])
@@ -51,3 +51,9 @@ def test_units(unit):
 )
 def test_texts_that_are_no_units(unit):
     assert not is_unit(unit)
+
+
+def test_a_list_of_names_ends_with_the_number_of_those_left_out():
+    assert list_names([]) == ""
+    assert list_names("abc", 3) == "a, b, c"
+    assert list_names(range(1_234), 2) == "0, 1, and 1,232 more"

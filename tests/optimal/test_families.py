@@ -168,9 +168,8 @@ def test_any_prices_bound_any_mechanism_with_the_guarantee(seed):
     guarantee = sf.FamilyPrivacy(notion.measure(mechanism).upper, notion)
     loss, mass = rng.random((n, m)), rng.dirichlet(np.ones(n))
     rows = family_rows([guarantee], n)
-    none, empty = np.empty(0, dtype=np.intp), np.empty(0)
     families = rng.normal(size=(len(rows), m)) * float(rng.choice([0.01, 0.1, 1.0]))
-    prices = ManyMultipliers(Multipliers(none, none, none, empty, empty), np.ones(1), (), empty, families)
+    prices = ManyMultipliers(Multipliers.without_rows(), np.ones(1), (), np.empty(0), families)
     bound = many_loss_bound(mass[None, :], loss, prices, prior=mass, families=rows)
     value = sum(
         Fraction(float(weight)) * p * Fraction(float(cost))
