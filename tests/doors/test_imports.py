@@ -81,7 +81,7 @@ def packages(modules: list[str]) -> set[str]:
     ("action", "most", "own", "absent"),
     [
         (IMPORT, 80, 1, HEAVY),
-        (HELP, 230, 35, HEAVY),
+        (HELP, 230, 36, HEAVY),
         (FIRST_BLUR.format(name="grid"), 290, 49, HEAVY),
         (FIRST_DRAW, 290, 50, HEAVY),
         (FIRST_BLUR.format(name="noise"), 300, 61, HEAVY),
