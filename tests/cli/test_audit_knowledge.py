@@ -137,7 +137,7 @@ BAD = [
         "names an event which --events does not have",
     ),
     (("--events", "events.csv", "--rivals", "x.csv"), "event,rival\nout,out\n", "rival of itself"),
-    (("--family", "x.csv"), "distribution,secret,probability\nday,home,1\n", "a family of 1 distributions"),
+    (("--family", "x.csv"), "distribution,secret,probability\nday,home,1\n", "holds one distribution"),
     (
         ("--family", "x.csv"),
         "distribution,secret,probability\nday,home,0.5\nnight,work,1\n",

@@ -74,7 +74,7 @@ def test_the_table_names_both_directions(run, files):
 @pytest.mark.parametrize(
     ("text", "arguments", "said"),
     [
-        ("distribution,secret,probability\nu,a,1\n", (), "at least two"),
+        ("distribution,secret,probability\nu,a,1\n", (), "holds one distribution"),
         ("distribution,secret,probability\nu,a,1\nv,a,0.5\n", (), "sum"),
         ("distribution,secret\nu,a\n", (), "probability"),
         ("distribution,secret,probability\nu,a,1\nv,b,1\n", ("--metric", "absolute"), "choose hamming"),

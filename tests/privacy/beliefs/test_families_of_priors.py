@@ -215,7 +215,7 @@ def test_requests_name_the_families(matrix, labels):
     assert positive.number >= math.log(rho * 2) - 1e-9
     assert "priors of attackers who know all people but one" in positive.sentence
     rise, fall = (found.find(name, prior="sampling:0.25").number for name in ("rise", "fall"))
-    truth = largest_ratio(sampled(matrix, DATA_SETS, Fraction(1, 4)), NEAR)
+    truth = largest_ratio(sampled(matrix, DATA_SETS, Fraction(1, 4)), NEIGHBOURS)
     value = max(math.log1p(0.25 * math.expm1(rise)), -math.log1p(-0.25 * -math.expm1(-fall)))
     assert value == pytest.approx(math.log(truth), abs=1e-9)
     verdict = Requirement.parse("rise(prior=sampling:0.25) <= 1e-9").hold_against(found)

@@ -10,7 +10,7 @@ import typer
 
 from ...errors import InfeasibleError, InputError, argument
 from ..messages import PARTIAL, StopOnInterrupt, say, working
-from ..options import Cell, Cells, MechanismOutput, Region, Seed, VisitsFile, VisitsOptions, options_of
+from ..options import Cell, Cells, Gap, MechanismOutput, Region, Seed, VisitsFile, VisitsOptions, options_of
 from ..outputs import check_ending, check_outputs
 from ..place_options import cells_over, max_loss_of, promise_of, visits_of
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from ...learning import Ending, Pairs, Target, TrainingRound
     from ...optimal import Design
 
-_GAP = 1e-4  # relative, of the least loss under a promise
+_GAP = 0.01  # of the certified optimum
+_EPSILON_GAP = 1e-4  # relative, of the least loss under a promise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,7 @@ class LearnOptions(VisitsOptions):
     seed: Seed = 1
     output: MechanismOutput = None
     optimum: Annotated[Path | None, typer.Option(help="Write the certified optimum too (.sfm).")] = None
-    gap: Annotated[float, typer.Option(help="The relative gap of the certified optimum.")] = 0.01
+    gap: Gap = None
     time_limit: Annotated[float, typer.Option(help="Seconds for the certified optimum.")] = 600.0
     page: Annotated[Path | None, typer.Option("--report", help="Write a page with maps (.html).")] = None
 
@@ -88,7 +89,7 @@ def command(options: LearnOptions) -> None:
         raise InputError(
             f"--held-out {options.held_out:g} is not a share between 0 and 1.", "use 0.2 for a fifth."
         )
-    if not 0 < options.gap < 1:
+    if options.gap is not None and not 0 < options.gap < 1:
         raise InputError(f"--gap {options.gap:g} is not between 0 and 1.", "use 0.01 for 1 %.")
     if not options.time_limit > 0:
         raise InputError(f"--time-limit {options.time_limit:g} is not positive.", "use --time-limit 60.")
@@ -123,7 +124,7 @@ def command(options: LearnOptions) -> None:
         optimum = least_leak_on_plane(
             *(joint, places, learning.points, cells, max_loss_m),
             objective=objective,
-            gap=options.gap,
+            gap=_GAP if options.gap is None else options.gap,
             time_limit=options.time_limit,
             stop=lambda: stop.requested,
         )
@@ -171,7 +172,7 @@ def _least_loss_design(prior: Prior, places: Places, loss: Loss, epsilon: str, m
 
     guarantee = MetricPrivacy(epsilon, places.metric("euclidean", unit="km"))
     with working(f"Finding the least loss at {guarantee}"):
-        optimum = design(prior, loss=loss, guarantees=[guarantee], gap=_GAP)
+        optimum = design(prior, loss=loss, guarantees=[guarantee], gap=_EPSILON_GAP)
     proof = optimum.certificate
     if max_loss_m < proof.loss:
         least = amount_at_least(proof.bound, "m", 4)

@@ -397,7 +397,7 @@ def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer
         matrix = demands.private(answer.matrix, 10 * margin)
     if has_equalities:
         constant = demands.best_constant()
-        mechanism, value = Mechanism(constant, *spaces), demands.value(constant)
+        mechanism, value = Mechanism(constant, *spaces), float(demands.losses(constant).max())
         if certify_mechanism(problem, mechanism, answer.bound).holds:
             near = gap_of(problem, value, answer.bound) <= control.gap
             status = answer.status if near else Status.INACCURATE
