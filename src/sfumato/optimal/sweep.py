@@ -129,7 +129,7 @@ def sweep(
     visits: Visits | Mapping[str, Visits] | None = None,
     medians: bool = False,
     objective: str = "expected",
-    gap: float | None = 1e-4,
+    gap: float | None = None,
     tie_break: bool | None = None,
     time_limit: float = float("inf"),
     processes: int = 1,

@@ -88,7 +88,7 @@ def command(options: SweepOptions) -> None:
             epsilons=rates or [None],
             distortions=[None, *least] if rates else least,
             objective=options.objective,
-            gap=POINTS_GAP if options.gap is None and not on_cells else options.gap,
+            gap=POINTS_GAP if options.gap is None and not (on_cells or least) else options.gap,
             time_limit=options.time_limit,
             stop=stop,
             progress=lambda point: errors.print(_point_line(point), soft_wrap=True),
