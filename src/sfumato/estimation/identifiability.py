@@ -137,8 +137,9 @@ class Identifiability:
 
     def __str__(self) -> str:
         n = len(self.secrets)
+        are = "is" if self.frequent_reports == 1 else "are"
         used = (
-            f"Only {self.frequent_reports} of {self.reports} different reports are made in practice (each of "
+            f"Only {self.frequent_reports} of {self.reports} different reports {are} made in practice (each of "
             "the others less than once in a billion). "
         )
         used = used if self.reports > self.frequent_reports else ""

@@ -412,7 +412,7 @@ def back_ends(solver: Solver, pairs: str) -> Sequence[LinearSolver]:
     """Return the back-ends for a general program; raise `InputError` for another solver or a spanner."""
     if pairs == "spanner":
         raise InputError(
-            "a general program guarantees all pairs, so a spanner is not possible.",
+            "with linear constraints, distribution privacy or several attackers, a spanner is not possible.",
             f"use {argument('pairs', 'generated')}.",
         )
     if isinstance(solver, Auto):
@@ -422,5 +422,5 @@ def back_ends(solver: Solver, pairs: str) -> Sequence[LinearSolver]:
     raise InputError(
         f"the {solver.name} solver takes no linear constraints, no distribution privacy, and no more than one "
         "attacker and one prior.",
-        f"leave {argument('solver', solver.name)} out, or use highs, simplex or clarabel.",
+        f"leave {argument('solver')} out, or use highs, simplex or clarabel.",
     )

@@ -30,7 +30,11 @@ def registry_entry(facts: ReportFacts) -> dict[str, Any]:
     """
     rated = [fact for fact in facts.promises if fact.rates_secrets]
     if not facts.holds or not rated:
-        why = "the file guarantees no epsilon" if facts.holds else "not every guarantee of the file is proved"
+        why = (
+            "the file guarantees no epsilon between true values"
+            if facts.holds
+            else "not every guarantee of the file is proved"
+        )
         raise InputError(
             f"{why}, so there is no entry for the registry.", f"leave out {argument('registry', 'entry.yaml')}."
         )

@@ -41,7 +41,8 @@ from .scope import (
 _TABLE: Final = "make a table with sfumato sweep and name it with --sweep"
 _FRONTIER_LEFT_OUT: Final = {
     "left out on purpose": "This was left out on purpose. It is made within a minute with --frontier-time 60.",
-    "no epsilon is promised": "The file guarantees no epsilon, so there is none to make larger or smaller.",
+    "no epsilon is promised": "The file guarantees no epsilon between true values, so there is none to make "
+    "larger or smaller.",
     "several epsilons are promised": f"Several guarantees have an epsilon. To see one of them change, {_TABLE}.",
     "the promise is not proved": "What the file claims of this mechanism is not proved, or not all of it. It "
     "cannot be compared with designs that are proved.",
