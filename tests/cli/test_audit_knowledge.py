@@ -154,6 +154,17 @@ BAD = [
         "record,value,secret,becomes\nr,a,home,home\n",
         "does not say what 'work' becomes",
     ),
+    (
+        ("--interventions", "x.csv"),
+        "record,value,secret,becomes\nr,a,home,home\nr,a,home,work\n",
+        "says twice what 'home' becomes when 'r' is 'a'",
+    ),
+    (
+        ("--family", "x.csv"),
+        "distribution,secret,probability\nday,home,1\n,work,1\n",
+        "a cell of the column distribution of x.csv is empty",
+    ),
+    (("--kind-column", "kind"), "", "--kind-column was given without --kinds"),
     (("--curve", "tau=1"), "", "'tau=1' is not a curve"),
     (("--curve", "mu=x"), "", "mu"),
     (("--curve", "mu=-1"), "", "mu is -1"),

@@ -129,10 +129,7 @@ class TableKnowledge(Knowledge):
         """Return the probability of each kind of place in each secret; None without ``--kinds``."""
         from .place_options import kinds_on
 
-        if self.kinds is None:
-            self.refuse(("kind_column",), "was given without --kinds.", "name the map: --kinds places.csv.")
-            return None
-        return kinds_on(space, self.kinds, self.kind_column)
+        return None if self.kinds is None else kinds_on(space, self.kinds, self.kind_column)
 
     def tables(self, space: Space) -> dict[str, Any]:
         """Return the tables' content, by the names of the audit's arguments."""
@@ -224,6 +221,8 @@ def _array(path: Path) -> Any:
 
     if path.suffix.lower() == ".npy":
         return read_npy(path)
+    if not path.exists():
+        raise DataError(f"there is no file {str(path)!r}.", "check the path.")
     try:
         return np.loadtxt(path, delimiter=",", ndmin=2)
     except (OSError, ValueError) as error:
@@ -278,7 +277,7 @@ def facts_from(space: Space, path: Path) -> Facts:
         )
     (name,) = columns
     table = _read(space, path, ("secret", name), labels=("secret",))
-    secrets, texts = _positions(space, table, "secret", path), _texts(table, name)
+    secrets, texts = _positions(space, table, "secret", path), _texts(table, name, path)
     names = tuple(dict.fromkeys(texts))
     if name == "value":
         counts = np.bincount(secrets, minlength=len(space))
@@ -309,7 +308,7 @@ def rivals_from(facts: Facts | None, path: Path) -> Rivals:
     table = read_columns(path, ("event", "rival"), as_text=("event", "rival"))
     size = len(facts.names)
     pairs = np.zeros((size, size), dtype=np.bool_)
-    for event, rival in zip(_texts(table, "event"), _texts(table, "rival"), strict=True):
+    for event, rival in zip(_texts(table, "event", path), _texts(table, "rival", path), strict=True):
         for name in (event, rival):
             if name not in facts.names:
                 subject = row_value(f"the event {name!r},", "an event")
@@ -351,7 +350,7 @@ def distributions_from(space: Space, path: Path, noun: str = "distribution") -> 
     import numpy as np
 
     table = _read(space, path, ("distribution", "secret", "probability"), labels=("distribution", "secret"))
-    secrets, names = _positions(space, table, "secret", path), _texts(table, "distribution")
+    secrets, names = _positions(space, table, "secret", path), _texts(table, "distribution", path)
     rows = {name: np.zeros(len(space)) for name in dict.fromkeys(names)}
     pairs = set()
     for name, secret, share in zip(names, secrets, _numbers(table, "probability", path), strict=True):
@@ -383,6 +382,7 @@ def family_promise(
     """
     import numpy as np
 
+    from ..core import units
     from ..privacy import DistributionPrivacy, Family, MetricDistributionPrivacy
     from ..proofs import FamilyPrivacy
 
@@ -399,7 +399,9 @@ def family_promise(
         family = Family(parts.priors)
         sizes = np.array(list(parts.sizes.values()), dtype=np.float64)
         joint = (sizes / sizes.sum())[:, None] * family.distributions
-    if not delta and not epsilon.partition("/")[0].strip().strip("0."):
+    with option("--attribute-epsilon"):
+        rate = units.parse(epsilon.partition("/")[0], unit="", subject="epsilon")
+    if not delta and not rate:
         family = Family(dict(zip(family.names, _with_equal_sums(family.distributions), strict=True)))
     if options.relation is not None:
         with option("--relation"):
@@ -441,9 +443,14 @@ def interventions_from(space: Space, path: Path) -> dict[str, dict[str, NDArray[
     table = _read(space, path, columns, labels=columns)
     secrets, images = (_positions(space, table, name, path) for name in ("secret", "becomes"))
     rows: dict[str, dict[str, NDArray[np.intp]]] = {}
-    records, settings = (_texts(table, name) for name in ("record", "value"))
+    records, settings = (_texts(table, name, path) for name in ("record", "value"))
     for record, value, secret, image in zip(records, settings, secrets, images, strict=True):
         row = rows.setdefault(record, {}).setdefault(value, np.full(len(space), -1, dtype=np.intp))
+        if row[secret] >= 0:
+            raise DataError(
+                f"{path.name} says twice what {space.labels[secret]!r} becomes when {record!r} is {value!r}.",
+                "say it once.",
+            )
         row[secret] = image
     for record, values in rows.items():
         for value, row in values.items():
@@ -506,8 +513,11 @@ def _positions(space: Space, table: Any, column: str, path: Path) -> NDArray[np.
     return positions
 
 
-def _texts(table: Any, column: str) -> list[str]:
-    return [str(value) for value in table[column].to_pylist()]
+def _texts(table: Any, column: str, path: Path) -> list[str]:
+    texts = ["" if value is None else str(value) for value in table[column].to_pylist()]
+    if "" in texts:
+        raise DataError(f"a cell of the column {column} of {path.name} is empty.", "write a name there.")
+    return texts
 
 
 def _numbers(table: Any, column: str, path: Path) -> list[float]:

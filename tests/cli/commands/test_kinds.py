@@ -129,6 +129,8 @@ def test_a_guarantee_about_kinds_is_decided_by_the_map_and_undecided_without(run
     done = run(*DESIGN, "--epsilon", "2/km")
     assert done.code == 0, done.err
     assert "Next: sfumato audit m.sfm --kinds places.csv." in done.text
+    done = run("audit", "m.sfm", "--promises", "--kind-column", "category")
+    assert "--kind-column was given without --kinds" in done.err
     for promises in ((), ("--promises",)):
         done = run("audit", "m.sfm", *promises)
         assert done.code == 3

@@ -81,6 +81,8 @@ def command(options: MechanismAuditOptions) -> None:
     requirements, also = options.requirements(), options.requests()
     if promises:
         _check_fit(options, "--promises", "which has no meaning for --promises")
+    if options.kinds is None:
+        options.refuse(("kind_column",), "was given without --kinds.", "name the map: --kinds places.csv.")
     if options.beliefs_within is not None and family is None:
         raise InputError("--beliefs-within was given without --family.", "add the distributions: --family FILE.")
     check_outputs([output], [file, options.kinds])
@@ -97,7 +99,7 @@ def command(options: MechanismAuditOptions) -> None:
         content = _on_map(content, options)
     elif promises:
         options.refuse(
-            ("kinds", "kind_column"),
+            ("kinds",),
             "was given with --promises, but the file guarantees nothing about guesses of the kind.",
             "leave it out.",
         )
@@ -163,7 +165,7 @@ def _audit_noise(file: MechanismFile, knowledge: TableKnowledge, also: Iterable[
     from ..mechanism_files import coarse_of
 
     prior = file.prior if knowledge.prior is None else knowledge.prior_on(coarse_of(file).cells)
-    kinds = knowledge.kinds_on(coarse_of(file).cells) if knowledge.non_default("kinds", "kind_column") else None
+    kinds = None if knowledge.kinds is None else knowledge.kinds_on(coarse_of(file).cells)
     with working("Measuring every notion") as update:
         return audit(
             file.mechanism,
