@@ -31,7 +31,7 @@ class Column(NamedTuple):
     name: str
     space: Space
     labels: str
-    columns: tuple[str, ...] = ()  # that it combines
+    columns: tuple[str, ...]  # that it combines, or its own
 
 
 def column_of(
@@ -55,14 +55,14 @@ def column_of(
         if data is not None:
             _check_numbers(data, name, space)
         around = "" if circle is None else f" around a circle of {circle}"
-        return Column(name, space, f"numbers {numbers.strip()}{around}, as given")
+        return Column(name, space, f"numbers {numbers.strip()}{around}, as given", (name,))
     if circle is not None:
         raise InputError(f"--circular {circle} was given without --numbers.", "name the range: --numbers 0..23.")
     if labels is not None:
         names, source = _labels_of(labels)
         with option("--labels"):
             check_seen(names, "label")
-            return Column(name, Space(names), source)
+            return Column(name, Space(names), source, (name,))
     if data is None:
         raise InputError(
             "neither a table nor the possible values were given.",
@@ -75,7 +75,7 @@ def column_of(
         "--labels, from a list that does not depend on the data.",
         err=True,
     )
-    return Column(name, Space(values), f"labels read from {data.name}, which are seen in the file")
+    return Column(name, Space(values), f"labels read from {data.name}, which are seen in the file", (name,))
 
 
 def joint_of(columns: Sequence[Column]) -> Column:
@@ -108,7 +108,7 @@ def prior_from_data(column: Column, data: Path | None, kind: str) -> tuple[Prior
         raise InputError(f"--prior {kind} is unknown.", "use uniform or data.")
     if data is None:
         raise InputError("--prior data was given without a table.", "name the table, or leave it out.")
-    positions = positions_in(column.space, *(_read(data, name) for name in column.columns or (column.name,)))
+    positions = positions_in(column.space, *(_read(data, name) for name in column.columns))
     inside = positions[positions >= 0]
     if not inside.size:
         raise DataError(
@@ -129,7 +129,7 @@ def promise_for(
     column: Column, epsilon: str | float, distances: Path | None = None, *, asymmetric: bool = False
 ) -> MetricPrivacy:
     """Return the guarantee of ``--epsilon``: by distances, for any two values, or per unit of numbers."""
-    from ..core import NumberBins, hamming
+    from ..core import hamming
 
     space = column.space
     if distances is not None:
@@ -137,18 +137,24 @@ def promise_for(
         return promise_of(epsilon, metric_from(distances, space, unit, asymmetric=asymmetric), "--epsilon")
     if not (isinstance(epsilon, str) and "/" in epsilon):
         return promise_of(epsilon, hamming(space), "--epsilon")
+    check_rate(space, epsilon, "--epsilon")
+    return promise_of(epsilon, space.metric("absolute"), "--epsilon")
+
+
+def check_rate(space: Space, epsilon: str, name: str) -> None:
+    """Refuse an epsilon per unit, the value of the option `name`, of categories or of bins of several numbers."""
+    from ..core import NumberBins
+
     if not isinstance(space, NumberBins):
         raise InputError(
-            f"--epsilon {epsilon} is per unit, but categories have no distances.",
-            "write a pure number: --epsilon 1.",
+            f"{name} {epsilon} is per unit, but categories have no distances.", f"write a pure number: {name} 1."
         )
     if space.width > 1:
         last = space.first + space.width * len(space) - 1
         raise InputError(
-            f"--epsilon {epsilon} is per unit, but numbers in neighbouring bins can be nearer than the bins are.",
+            f"{name} {epsilon} is per unit, but numbers in neighbouring bins can be nearer than the bins are.",
             f"write a pure number, or take bins of one: --numbers {space.first}..{last}.",
         )
-    return promise_of(epsilon, space.metric("absolute"), "--epsilon")
 
 
 def _number_bins(text: str, unit: str, circle: int | None) -> Space:

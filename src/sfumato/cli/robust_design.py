@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..core.arrays import Floats
     from ..geo import Places, Visits
     from ..optimal import RobustDesign
+    from .column_options import Column
     from .place_options import Site
 
 _MOST_GROUPS: Final = 500
@@ -93,18 +94,18 @@ def priors_of_visits(options: DesignOptions, visits: Visits, site: Site, source:
     return SeveralPriors(priors, losses if true_point else [site.costs], text)
 
 
-def priors_of_column(options: ColumnOptions, column: str, space: Space, loss: Metric) -> SeveralPriors:
+def priors_of_column(options: ColumnOptions, column: Column, loss: Metric) -> SeveralPriors:
     """Return the priors that ``--priors`` names: a table of them, or the shares in groups of rows."""
     text = options.priors or ""
     path = Path(text)
     if path.suffix.lower() in TABLES:
         with option("--priors"):
-            rows = distributions_from(space, path, "prior")
-            priors = {name: _prior(space, name, row) for name, row in rows.items()}
+            rows = distributions_from(column.space, path, "prior")
+            priors = {name: _prior(column.space, name, row) for name, row in rows.items()}
         return SeveralPriors(
             priors, [loss], f"the least favourable mixture of {len(priors):,} priors in {path.name}"
         )
-    priors = priors_in_rows(options, column, space, text, "--priors").priors
+    priors = priors_in_rows(options, column, text, "--priors").priors
     table = options.table.name if options.table else ""
     return SeveralPriors(
         priors, [loss], f"the least favourable mixture of {len(priors):,} groups by {text!r} of {table}"
@@ -118,7 +119,7 @@ def _prior(space: Space, name: str, row: Floats) -> Prior:
         return Prior(space, row)
 
 
-def priors_in_rows(options: ColumnOptions, column: str, space: Space, text: str, name: str) -> GroupPriors:
+def priors_in_rows(options: ColumnOptions, column: Column, text: str, name: str) -> GroupPriors:
     """Return the shares of the values in each group of rows, and its size, by the column ``text`` of an option."""
     import numpy as np
 
@@ -132,10 +133,11 @@ def priors_in_rows(options: ColumnOptions, column: str, space: Space, text: str,
                 f"{text!r} is not a table (.csv, .parquet), and no table with such a column was given.",
                 "name the table of distributions, or the table with this column.",
             )
-        if text == column:
-            raise InputError(f"{text!r} is the column to make private.", "name the column of the groups.")
-    table = read_columns(options.table, [column, text], as_text=(column, text))
-    positions = positions_in(space, table[column])
+        if text in column.columns:
+            raise InputError(f"{text!r} is a column to make private.", "name the column of the groups.")
+    space, columns = column.space, [*column.columns, text]
+    table = read_columns(options.table, columns, as_text=columns, option={text: name.removeprefix("--")})
+    positions = positions_in(space, *(table[part] for part in column.columns))
     labels = np.array([str(label) if label is not None else "" for label in table[text].to_pylist()])
     groups = _groups(labels, text, name)
     counts = {
@@ -193,7 +195,7 @@ def _groups(labels: NDArray[np.str_], column: str, name: str) -> list[str]:
         )
     if len(groups) < 2:
         raise DataError(
-            f"the column {column!r} holds one value, and so one prior.",
+            f"the column {column!r} holds one value, and so one group.",
             f"leave out {name}, or name another column.",
         )
     if len(groups) > _MOST_GROUPS:

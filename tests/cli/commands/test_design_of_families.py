@@ -66,6 +66,15 @@ def test_an_epsilon_per_unit_is_by_the_wasserstein_distance(run, tmp_path):
     assert guarantee.notion.distance.lower[0, 1] == pytest.approx(3)
 
 
+def test_an_epsilon_per_unit_is_refused_for_bins_of_several_numbers(run, tmp_path):
+    text = "distribution,secret,probability\na,20-24,1\nb,25-29,1\n"
+    (tmp_path / "ages.csv").write_text(text, encoding="utf-8")
+    command = ("design-column", "--column", "age", "--numbers", "20..29:5", "--family", "ages.csv")
+    done = run(*command, "--attribute-epsilon", "0.1/year")
+    assert done.code == 1
+    assert "--attribute-epsilon 0.1/year is per unit, but numbers in neighbouring bins can be nearer" in done.err
+
+
 def test_places_hide_the_group_with_cells(run, tmp_path):
     visits = sf.synthetic_city()
     grid = sf.Grid.covering(visits, shape=(3, 2), region=visits.region(trim=0.05))
@@ -122,7 +131,7 @@ def test_a_column_of_a_table_names_the_groups(run, tmp_path):
     np.testing.assert_allclose(guarantee.notion.family.distributions, [[0.5, 0.5], [0.75, 0.25]])
     done = run(*command, "--family", "answer", "--attribute-epsilon", "0.3")
     assert done.code == 1
-    assert "Error: --family: 'answer' is the column to make private" in done.err
+    assert "Error: --family: 'answer' is a column to make private" in done.err
 
 
 def test_epsilon_zero_is_designed_and_released_for_two_groups_of_a_table(run, tmp_path):
@@ -131,7 +140,7 @@ def test_epsilon_zero_is_designed_and_released_for_two_groups_of_a_table(run, tm
     )
     (tmp_path / "people.csv").write_text("\n".join(["age,answer", *rows]), encoding="utf-8")
     command = ("design-column", "people.csv", "--column", "answer", "--labels", "yes,no,never", "-o", "m.sfm")
-    done = run(*command, "--family", "age", "--attribute-epsilon", "0")
+    done = run(*command, "--family", "age", "--attribute-epsilon", "0e0")
     assert done.code == 0, done.err
     mechanism = sf.read_mechanism_file("m.sfm").report_channel
     assert np.ptp(mechanism.matrix, axis=0).max() > 0.1
@@ -143,6 +152,34 @@ def test_epsilon_zero_is_designed_and_released_for_two_groups_of_a_table(run, tm
     assert guarantee.notion.measure(mechanism).upper == 0
     done = run("release", "m.sfm", "people.csv", "private.csv", "--column", "answer")
     assert done.code == 0, done.err
+
+
+def test_columns_in_one_joint_space_hide_the_group(run, tmp_path):
+    rows = ["old,yes,f"] * 2 + ["old,no,m"] * 2 + ["young,yes,m"] * 3 + ["young,no,f"]
+    (tmp_path / "people.csv").write_text("\n".join(["age,answer,sex", *rows]), encoding="utf-8")
+    columns = ("--column", "answer", "--column", "sex", "--labels", "yes,no", "--labels", "f,m")
+    command = ("design-column", "people.csv", *columns, "-o", "m.sfm", "--attribute-epsilon", "0.3", "--family")
+    done = run(*command, "age", "--split", "joint")
+    assert done.code == 0, done.err
+    (guarantee,) = sf.read_mechanism_file("m.sfm").guarantees
+    assert isinstance(guarantee, sf.FamilyPrivacy)
+    expected = [[0.5, 0, 0, 0.5], [0, 0.75, 0.25, 0]]  # of yes f, yes m, no f, no m
+    np.testing.assert_allclose(guarantee.notion.family.distributions, expected)
+    done = run(*command, "sex", "--split", "joint")
+    assert "--family: 'sex' is a column to make private" in done.err
+    done = run("design-column", "people.csv", *columns, "--epsilon", 1, *command[-3:], "age")
+    assert "use --split joint" in done.err
+
+
+def test_only_the_visits_of_the_user_count_for_the_groups(run, tmp_path):
+    rows = [f"ada,day,48.85,2.3{k}" for k in range(3)] + ["ada,night,48.87,2.37", "bob,night,48.85,2.30"]
+    (tmp_path / "visits.csv").write_text("\n".join(["user,shift,lat,lon", *rows]), encoding="utf-8")
+    command = ("design", "visits.csv", "--cells", "2x1", "--user", "ada", "--no-picture", "-o", "m.sfm")
+    done = run(*command, "--family", "shift", "--attribute-epsilon", "0.5")
+    assert done.code == 0, done.err
+    (guarantee,) = sf.read_mechanism_file("m.sfm").guarantees
+    assert isinstance(guarantee, sf.FamilyPrivacy)
+    np.testing.assert_allclose(guarantee.notion.family.distributions, [[1, 0], [0, 1]])
 
 
 def test_the_best_guess_of_the_group_counts_the_sizes_of_the_groups(run, tmp_path):
@@ -183,7 +220,9 @@ def test_the_best_guess_of_the_group_counts_the_sizes_of_the_groups(run, tmp_pat
         ((), "--epsilon is missing"),
         ((*FAMILY, "--attribute-epsilon", "-1"), "at least 0"),
         ((*FAMILY, "--attribute-epsilon", "1", "--attribute-delta", "2"), "--attribute-delta: delta 2.0"),
-        ((*FAMILY, "--attribute-epsilon", "1/km"), "--attribute-epsilon"),
+        ((*FAMILY, "--attribute-epsilon", "1/km"), "--attribute-epsilon 1/km is per unit, but categories"),
+        ((*FAMILY, "--attribute-epsilon", "1", "--pairs", "spanner"), "distribution privacy or several attackers"),
+        (("--epsilon", "1/min", "--distances", "d.csv"), "there is no file 'd.csv'"),
         ((*FAMILY, "--attribute-epsilon", "1", "--distances", "d.csv"), "--distances was given without --epsilon"),
         ((*FAMILY, "--attribute-epsilon", "1", "--priors", "p.csv"), "--family was given with --priors"),
         ((*FAMILY, "--attribute-epsilon", "1", "--checkpoints", "c"), "--checkpoints was given with --family"),

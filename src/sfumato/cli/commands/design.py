@@ -115,11 +115,12 @@ def command(options: DesignOptions) -> None:
         most = None if goal_name is None and not errors and options.priors is None else SEARCHED
         limit_m = _limit_m(options) if options.kinds is None else None
         site = site_of_points(options, data.visits, loss, epsilon, most=most, errors=errors, limit_m=limit_m)
+    used = data.visits if options.user is None else data.visits.of_user(options.user)
     families, groups = family_promise(
         options,
         site.places,
         site.distances,
-        lambda column: priors_in_groups(options, data.visits, site.places, column, "--family"),
+        lambda column: priors_in_groups(options, used, site.places, column, "--family"),
     )
     site = replace(site, promises=(*site.promises, *families))
     if background is not None:
@@ -127,7 +128,6 @@ def command(options: DesignOptions) -> None:
     gap = POINTS_GAP if options.gap is None and not on_cells and not errors else options.gap
     with working("Counting visits"):
         prior, source = prior_of(site.places, data.visits, options.user, options.smoothing, data.source)
-        used = data.visits if options.user is None else data.visits.of_user(options.user)
         used = used.select(site.places.inside(used.lat, used.lon))
     kinds = (
         None

@@ -14,7 +14,16 @@ import typer
 
 from ...errors import InputError
 from ..audit_knowledge import family_promise
-from ..column_options import Column, circles_of, column_of, joint_of, prior_from_data, promise_for, split_values
+from ..column_options import (
+    Column,
+    check_rate,
+    circles_of,
+    column_of,
+    joint_of,
+    prior_from_data,
+    promise_for,
+    split_values,
+)
 from ..design_output import group_sentences, write_column
 from ..mechanism_files import Reporting, file_name
 from ..messages import PARTIAL, StopOnInterrupt, progress_line, say
@@ -80,7 +89,8 @@ def command(options: ColumnOptions) -> None:
         targets = [folder / file_name(name) for name in columns]
     reporting = Reporting.of(options)
     if len(targets) > 1:
-        alone = ("family", "report", "require", "frontier_time", "figure", "dark")
+        options.refuse(("family",), "is for one mechanism.", "design one column at a time, or use --split joint.")
+        alone = ("report", "require", "frontier_time", "figure", "dark")
         options.refuse(alone, "is for one mechanism.", "use sfumato report for each file.")
     if options.figure is None:
         options.refuse(("dark",), "was given, but no figure is drawn.", "add --figure bars.png.")
@@ -113,13 +123,15 @@ def command(options: ColumnOptions) -> None:
         guarantee = promise_for(column, part, options.distances, asymmetric=options.asymmetric) if part else None
         loss = _loss(column, options.loss)
         guarantees: list[DesignGuarantee] = [] if guarantee is None else [guarantee]
-        in_rows = partial(priors_in_rows, options, column.name, column.space, name="--family")
+        if "/" in (rate := options.attribute_epsilon or ""):
+            check_rate(column.space, rate, "--attribute-epsilon")
+        in_rows = partial(priors_in_rows, options, column, name="--family")
         families, groups = family_promise(options, column.space, _loss(column, "euclidean"), in_rows)
         guarantees += families
         robust: RobustDesign | None = None
         names: tuple[str, ...] = ()
         if options.priors is not None:
-            several = priors_of_column(options, column.name, column.space, loss)
+            several = priors_of_column(options, column, loss)
             robust = design_worst(several, guarantees, options)
             source, names, result = several.source, tuple(several.priors), robust.design
         else:
