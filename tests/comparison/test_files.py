@@ -36,6 +36,14 @@ def test_a_matrix_on_cells_has_the_row_of_its_own_guarantee():
     assert "Mechanism files are in the table only." in found.caption
 
 
+def test_reports_in_degrees_lose_what_they_lose_on_the_plane():
+    mechanism = sf.mechanisms.exponential(GRID, KM, 0.4)
+    places = sf.Space([f"place {k}" for k in range(len(GRID))], GRID.latlon, "degree", "EPSG:4326")
+    files = {"there.sfm": on_cells(sf.Mechanism(mechanism.matrix, GRID, places))}
+    found = sf.comparison.compare(PRIOR, KM, epsilon="1/km", families=[], remap=False, files=files)
+    assert found.row("there.sfm").loss == pytest.approx(mechanism.expected_loss(PRIOR, KM), rel=1e-6)
+
+
 def test_tuples_lose_what_their_best_answer_loses():
     mechanism = sf.mechanisms.exponential(GRID, KM, 0.4)
     files = {

@@ -12,13 +12,13 @@ import numpy as np
 
 from ..attacks import blind as without_report
 from ..attacks import optimal
-from ..core import AnyLoss, Bracket, Mechanism, Metric, MetricPrivacy, Prior, units
+from ..core import AnyLoss, Bracket, Mechanism, Metric, MetricPrivacy, Prior, Space, units
 from ..core import loss as loss_between
 from ..core.arguments import check_arguments, random_generator
 from ..core.bracket import bisect, geometric_mean
 from ..errors import InfeasibleError, InputError, SfumatoError, SolverError, argument, python
 from ..files import MechanismFile
-from ..geo import Lattice, Places
+from ..geo import DISTANCES, Lattice, Places
 from ..leakage import bayes_error, conditional_entropy_bits, mutual_information_bits, prior_vulnerability
 from ..mechanisms import (
     PlanarGaussian,
@@ -199,8 +199,11 @@ class _Task:
         check_time(clock.total())
         mechanism, loss = file.report_channel, self.loss
         costs: AnyLoss = loss
-        if mechanism.observables != mechanism.secrets:
-            costs = loss_between(mechanism.secrets, mechanism.observables, loss.name, loss.unit)
+        secrets, reports = mechanism.secrets, mechanism.observables
+        if reports != secrets:
+            if isinstance(secrets, Places) and loss.name in DISTANCES:  # on the plane of the cells
+                reports = Space(reports.labels, secrets.on_plane(reports), secrets.unit, secrets.crs)
+            costs = loss_between(secrets, reports, loss.name, loss.unit)
         row = measure(name, None, mechanism, self.prior, self.metric, loss, costs)
         if file.tupling is not None:
             row = replace(row_of_tuples(row, file.tupling, self.prior, loss, costs), name=name)
