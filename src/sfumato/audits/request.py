@@ -135,7 +135,8 @@ class Request(CompactRepr):
                 f"{self} is about data sets, which conversions do not take.", "measure it: 'sfumato audit'."
             )
         priors = Priors.of_sampling(secrets, float(share)) if share else Priors.of_identity(secrets)
-        return {"priors": priors, "events": Events.of_members(secrets)}
+        members = Events.of_members(secrets)
+        return {"priors": priors, "events": members, "rivals": members}
 
     def name_error(self, measures: Iterable[str] = ()) -> InputError:
         """Return the error for a name of no notion and none of the measures, with names that may be meant."""

@@ -51,7 +51,7 @@ def distribution(value: Distribution, subject: str) -> Floats:
 def distances_between(value: Distances, shape: tuple[int, ...], p: float = 1.0) -> Floats:
     """Return checked distances, array of the given shape; ``inf`` is allowed."""
     if not p >= 1:
-        raise InputError(f"p is {p}.", "use 1 for the earth mover's distance, at most inf.")
+        raise InputError(f"the order p is {p}.", "use 1 for the earth mover's distance, at most inf.")
     array = (
         value.array if isinstance(value, Metric) else floats(value, "the distances", shape=shape, infinite=True)
     )

@@ -206,7 +206,7 @@ def test_requests_name_the_families(matrix, labels):
     texts = ["".join(map(str, bits)) for bits in itertools.product((0, 1), repeat=PEOPLE)]
     space = DATA_SETS if labels == "tuples" else Space(texts)
     requests = ["positive-membership(prior=identity)", "rise(prior=sampling:.25)", "fall(prior=sampling:0.25)"]
-    found = audit(Mechanism(matrix, space), also=requests)
+    found = audit(Mechanism(matrix, space), also=[*requests, "pufferfish(prior=sampling:0.25)"])
     positive = found.find("positive-membership", prior="identity")
     rho = float(identifiability(matrix, DATA_SETS))
     # The set {1, 2} leaves one data set, and each other set of known people m = 2 or m = 3 data sets.
@@ -215,6 +215,8 @@ def test_requests_name_the_families(matrix, labels):
     assert positive.number >= math.log(rho * 2) - 1e-9
     assert "priors of attackers who know all people but one" in positive.sentence
     rise, fall = (found.find(name, prior="sampling:0.25").number for name in ("rise", "fall"))
+    # The rivals are that a person is in the data and that the person is not.
+    assert found.find("pufferfish", prior="sampling:0.25").number == pytest.approx(max(rise, fall), abs=1e-9)
     truth = largest_ratio(sampled(matrix, DATA_SETS, Fraction(1, 4)), NEIGHBOURS)
     value = max(math.log1p(0.25 * math.expm1(rise)), -math.log1p(-0.25 * -math.expm1(-fall)))
     assert value == pytest.approx(math.log(truth), abs=1e-9)
