@@ -52,6 +52,13 @@ def test_delta_and_order(run):
     assert numbers(found, "renyi-privacy") == {"epsilon": pytest.approx(1), "order": "inf"}
 
 
+def test_distances_of_a_file_have_the_unit_of_the_guarantee(run, tmp_path):
+    (tmp_path / "minutes.csv").write_text("0,2\n3,0\n", encoding="utf-8")
+    distances = ("--labels", "a,b", "--distances", "minutes.csv", "--asymmetric")
+    assert numbers(implied(run, "epsilon <= 0.1/min", *distances), "semantic")
+    assert numbers(implied(run, "epsilon <= 6/h", *distances, "--unit", "min"), "semantic")
+
+
 def test_the_steps_are_shown(run):
     done = run("convert", "epsilon <= 1", "--to", "rho", "--to", "renyi-privacy(order=8)")
     assert done.code == 0

@@ -64,6 +64,7 @@ def test_an_epsilon_per_unit_is_by_the_wasserstein_distance(run, tmp_path):
     assert isinstance(guarantee, sf.FamilyPrivacy)
     assert isinstance(guarantee.notion, MetricDistributionPrivacy)
     assert guarantee.notion.distance.lower[0, 1] == pytest.approx(3)
+    assert "('Wasserstein distance of order inf over absolute')" in run("audit", "m.sfm", "--promises").text
 
 
 def test_an_epsilon_per_unit_is_refused_for_bins_of_several_numbers(run, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -86,6 +86,8 @@ def _metric(options: ConvertOptions, unit: str) -> Metric | None:
         options.refuse(names, "was given without the secrets.", "add --numbers 18..99.")
         return None
     space = column_of(None, "secret", options.labels, options.numbers, options.unit or unit).space
+    if options.distances is not None:
+        options = replace(options, unit=options.unit or unit)
     metric = options.metric_on(space)
     if metric is None:
         raise InputError("the secrets were given without distances.", "add --metric absolute, or leave them out.")

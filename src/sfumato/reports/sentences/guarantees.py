@@ -30,6 +30,7 @@ KIND_MAPS: Final = {
 }
 _USELESS: Final = 0.999  # from here a limit of belief is useless
 _DIGITS: Final = 6  # of the distance of near secrets
+_NAME: Final = 80  # characters of the name of a distance between distributions
 
 
 def formal_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
@@ -126,7 +127,7 @@ def _family_bound(promise: PromiseFacts, family: FamilyFacts) -> tuple[str, ...]
     """Return distribution privacy as a bound, and the success of the best guess of a distribution."""
     times, subjects = f"{factor_at_most(promise.claimed.value)} times", "The distributions"
     if promise.metric:
-        subjects += f" and their distances ({quote(promise.metric)})"
+        subjects += f" and their distances ({quote(promise.metric, _NAME)})"
         distance = f"distance{promise.unit and f' in {promise.unit}'}"
         times = f"e^({at_most(promise.claimed.value, 6)} x {distance}) times"
     plus = f", plus {at_most(family.delta)}" if family.delta else ""
