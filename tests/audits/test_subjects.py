@@ -7,6 +7,7 @@ import sfumato as sf
 from sfumato.core import Metric
 from sfumato.errors import DataError, InputError
 from sfumato.geo import Lattice
+from sfumato.mechanisms.planar import CoordinateNoise
 
 NOTIONS = {
     "differential-privacy": lambda p, q: np.log(p / q).max(),
@@ -114,6 +115,8 @@ def test_kinds_that_do_not_fit_are_refused():
     assert sf.audit(mechanism, prior=prior, kinds=shares).find("success").number == pytest.approx(hits)
     with pytest.raises(InputError, match="without a prior"):
         sf.audit(mechanism, kinds=shares)
+    with pytest.raises(InputError, match="without a prior"):
+        sf.audit(CoordinateNoise("1/km"), kinds=shares)
     with pytest.raises(InputError, match="not a distribution"):
         sf.audit(mechanism, prior=prior, kinds={"x": [1.0, 0.25], "y": [0.0, 0.5]})
     with pytest.raises(InputError, match="not a distribution"):

@@ -26,7 +26,7 @@ from ..core import (
 )
 from ..core.immutable import CompactRepr
 from ..divergences import Divergence
-from ..errors import InputError, argument
+from ..errors import InputError
 from ..geo import Cells
 from ..mechanisms.planar import Coarsening, CoordinateNoise, coarsen
 from ..privacy import Curve, Events, Family, Notion, Priors, Relation, Rivals
@@ -161,6 +161,7 @@ def _audit_noise(
     progress: Callable[[Entry], None] | None = None,
 ) -> Audit:
     """Return the proved guarantee of noise, and what is measured on cells: the prior's, or about a hundred."""
+    inputs.check_kinds()
     cells = None if inputs.prior is None else inputs.prior.space
     if cells is not None and not isinstance(cells, Cells):
         raise InputError(f"the prior is on {cells!r}, which are not cells on the ground.", "use one on a Grid.")
@@ -278,8 +279,7 @@ def plan_audit(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Reques
     notions = []
     matrix: Mechanism = mechanism.channel()
     kinds = shares_of(inputs.kinds, inputs.events, len(matrix.secrets))
-    if inputs.kinds is not None and inputs.prior is None:
-        raise InputError("kinds were given without a prior.", f"give {argument('prior')}.")
+    inputs.check_kinds()
     for request in also:
         notion = request.notion(inputs, matrix.secrets)
         if notion is None:  # a measure, which is measured anyway, or an unknown name

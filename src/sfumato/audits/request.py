@@ -223,6 +223,11 @@ class AuditInputs(CompactRepr):
         _check_within(self.deltas, 1.0, "a delta")
         _check_within(self.delta_at, math.inf, "an epsilon at which delta is wanted")
 
+    def check_kinds(self) -> None:
+        """Refuse kinds without a prior (`InputError`)."""
+        if self.kinds is not None and self.prior is None:
+            raise InputError("kinds were given without a prior.", f"give {argument('prior')}.")
+
     @property
     def context(self) -> dict[str, object]:
         """The parts that notions can be made of, by name."""
