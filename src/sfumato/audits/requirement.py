@@ -25,6 +25,7 @@ _PER_DISTANCE: Final = frozenset(
         *(key for key, needs in NEEDS.items() if "metric" in needs),
     )
 )
+_TABLES: Final = frozenset(("family", "interventions", "curve", "kinds"))
 _STATED_DISTANCES: Final = "distances that the file states and nothing confirms."
 _TOLERANCE: Final = 1e-6  # of the value: bounds that are farther apart are both stated
 _HINT: Final = (
@@ -85,6 +86,13 @@ class Requirement(CompactRepr):
         if request.name == "epsilon" and _is_rate(bound):
             request = Request(_METRIC_PRIVACY, request.options)
         return cls(text.strip(), request, match["sign"] in ("<=", "≤"), bound)
+
+    @property
+    def needs_table(self) -> bool:
+        """Whether it cannot be measured without an input that no file holds, such as a family."""
+        name = self.request.name
+        needs = [kind.needs() for kind in KINDS if name in (kind.description.key, kind.parameter)]
+        return all(not _TABLES.isdisjoint(each) for each in needs or [NEEDS.get(name, ())])
 
     def hold_against(self, audit: Audit, *, is_stated: bool = False) -> Verdict:
         """Return whether the results of an audit satisfy the requirement.

@@ -219,6 +219,8 @@ def test_the_best_guess_of_the_group_counts_the_sizes_of_the_groups(run, tmp_pat
         (("--epsilon", "1", "--attribute-delta", "0.1"), "--attribute-delta was given without --family"),
         (("--epsilon", "1", "--relation", "near.csv"), "--relation was given without --family"),
         ((), "--epsilon is missing"),
+        (("--epsilon", "1", "--require", "distribution-privacy <= 1"), "distribution-privacy needs a table"),
+        (("--epsilon", "1", "--require", "kind-vulnerability <= 1"), "kind-vulnerability needs a table"),
         ((*FAMILY, "--attribute-epsilon", "-1"), "at least 0"),
         ((*FAMILY, "--attribute-epsilon", "1", "--attribute-delta", "2"), "--attribute-delta: delta 2.0"),
         ((*FAMILY, "--attribute-epsilon", "1/km"), "--attribute-epsilon 1/km is per unit, but categories"),

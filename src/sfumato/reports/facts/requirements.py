@@ -104,14 +104,19 @@ class Requirements(CompactRepr):
 def read_requirements(texts: Iterable[str]) -> Requirements:
     """Read requirements such as ``within 1850 ft: at most 50 %`` or ``epsilon <= 0.7/km``.
 
-    Raises `InputError` if one has neither form.
+    Raises `InputError` if one has neither form, or needs an input that a report does not take.
     """
     risks, requirements = [], []
     for text in texts:
         if _RISK_START.match(text):
             risks.append(RiskLine.parse(text))
         elif _SIGN.search(text):
-            requirements.append(Requirement.parse(text))
+            requirements.append(requirement := Requirement.parse(text))
+            if requirement.needs_table:
+                raise InputError(
+                    f"{requirement.request} needs a table, but a report measures a file alone.",
+                    "measure it: 'sfumato audit'.",
+                )
         else:
             raise InputError(
                 f"{plain(text)!r} is not a valid requirement.",
