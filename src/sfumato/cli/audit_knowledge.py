@@ -487,10 +487,17 @@ def curve_from(text: str) -> TradeOff | GaussianTradeOff:
 
 
 def _read(space: Space, path: Path, columns: tuple[str, ...], *, labels: tuple[str, ...]) -> Any:
-    from ..tables import numeric, read_columns
+    from ..tables import column_list, numeric, read_columns
 
     texts = {"event", "value", "distribution", "record"} & {*labels, *columns}
-    return read_columns(path, columns, as_text=texts if numeric(space) else {*labels, *texts})
+    table = read_columns(path, (), as_text=texts if numeric(space) else {*labels, *texts})
+    for column in columns:
+        if column not in table.column_names:
+            raise DataError(
+                f"{path.name} has no column {column!r}. {column_list(table.column_names)}",
+                f"it needs the columns {', '.join(columns)}.",
+            )
+    return table
 
 
 def _positions(space: Space, table: Any, column: str, path: Path) -> NDArray[np.intp]:

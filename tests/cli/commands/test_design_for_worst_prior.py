@@ -161,6 +161,7 @@ def test_wrong_options_for_places_are_refused(run, tmp_path, options, words):
         ("--priors priors.csv --prior data", "--prior was given with --priors"),
         ("--priors priors.csv --column age --numbers age=18..97:40", "--priors was given with 2 columns"),
         ("--priors none.csv", "there is no file"),
+        ("--priors people.csv", "it needs the columns distribution, secret, probability"),
         ("--priors single.csv", "single.csv holds one prior"),
         ("--priors twice.csv", "for the prior 'a'"),
         ("--priors half.csv", "prior 'a': the prior sums to 0.5, not to 1"),
