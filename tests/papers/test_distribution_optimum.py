@@ -218,6 +218,29 @@ def test_no_independent_dummies_are_better_than_the_best(queries):
         assert variation_of(p, q, p, queries) >= least
 
 
+@pytest.mark.parametrize(("n", "dummies"), [(3, 1), (4, 2), (3, 3)])
+def test_dummies_that_depend_on_each_other_alone_leave_one_nth_of_the_total_variation(n, dummies):
+    """Any law of the dummies as a multiset, by a linear program: less than independent dummies leave."""
+    p, q = random_groups(4, n).distributions
+    sets, tuples = (
+        list(itertools.combinations_with_replacement(range(n), size)) for size in (dummies, dummies + 1)
+    )
+    excess = np.zeros((len(tuples), len(sets)))
+    for k, others in enumerate(sets):
+        for s in range(n):
+            excess[tuples.index(tuple(sorted((*others, s)))), k] += p[s] - q[s]
+    answer = linprog(
+        np.append(np.zeros(len(sets)), np.ones(len(tuples))),
+        np.hstack([excess, -np.eye(len(tuples))]),
+        np.zeros(len(tuples)),
+        np.append(np.ones(len(sets)), np.zeros(len(tuples)))[None, :],
+        [1.0],
+    )
+    variation = np.abs(p - q).sum() / 2
+    assert answer.fun == pytest.approx(variation / (dummies + 1), rel=1e-6)
+    assert answer.fun <= least_variation(dummies) * variation + 1e-9
+
+
 @pytest.mark.parametrize("dummies", [1, 10])
 def test_the_best_dummies_are_no_worse_than_the_search_for_them(dummies):
     groups = random_groups(2, n=12)
