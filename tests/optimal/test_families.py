@@ -397,3 +397,27 @@ def test_the_worst_of_several_priors_may_hide_distributions_alone():
     assert robust.design.certificate.families[0].holds
     assert robust.metric_privacy == ()
     assert robust.epsilon_upper == math.inf
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_worst_of_several_priors_at_epsilon_zero_has_exactly_equal_reports(seed):
+    rng, n = np.random.default_rng(seed), 4
+    family = Family(rng.multinomial(1024, rng.dirichlet(np.ones(n)), 2) / 1024)
+    priors = [sf.Prior(sf.Space(range(n)), mass) for mass in rng.dirichlet(np.ones(n), 3)]
+    loss = rng.random((n, n))
+    robust = design_robust(priors, loss=loss, guarantees=hide(0.0, DistributionPrivacy(family)))
+    assert robust.status is Status.OPTIMAL
+    assert robust.design.certificate.families[0].upper == 0
+    best = least_loss(robust.least_favourable.probabilities, loss, family, np.zeros(2))
+    assert robust.value == pytest.approx(best, rel=1e-5)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5])
+def test_a_stopped_design_for_several_priors_is_proved(epsilon):
+    calls = iter(range(10**6))
+    robust = design_robust(
+        [PRIOR, sf.Prior.uniform(SPACE)], loss=LOSS, guarantees=hide(epsilon), stop=lambda: next(calls) > 2
+    )
+    assert robust.status is Status.INTERRUPTED
+    assert robust.design.certificate.holds
+    assert robust.value < 2 / 3  # that of the best constant report

@@ -37,7 +37,7 @@ from .mixtures import CLOSED, SimpleMechanisms, mixture_share, simple_prices
 ENOUGH: Final = 1e-9
 """Share of a constraint's scale left for rounding."""
 
-_MARGIN: Final = 1e-9  # of the exponents, left for rounding
+MARGIN: Final = 1e-9  # of the exponents, left for rounding
 _HALF: Final = 0.5  # of the most room is enough
 _COUNTS: Final = 1e-6  # of the largest price: constraints with smaller prices are not named
 _KEPT_BACK: Final = (1e-7, 4e-9)  # of each constraint's scale: tightened by this for back-ends
@@ -117,7 +117,7 @@ class GeneralProgram:
 
     @property
     def _pairs(self) -> TightRows:
-        return TightRows.of(self.demands.families, _MARGIN)
+        return TightRows.of(self.demands.families, MARGIN)
 
     @property
     def _takes_largest(self) -> bool:
@@ -137,7 +137,7 @@ def with_most_room(
                 break
             if solution.duals is not None:
                 _refuse_if_proved(demands, program.prices(solution.duals))
-            matrix = demands.private(solution.matrix(*demands.problem.shape), _MARGIN)
+            matrix = demands.private(solution.matrix(*demands.problem.shape), MARGIN)
             excess, least = float(demands.excess(matrix).max(initial=-np.inf)), float(np.asarray(solution.x)[-1])
             if excess <= min(_HALF * least, -4 * ENOUGH):
                 return matrix, triples
@@ -216,7 +216,7 @@ class _Search(BoundedSearch):
         self.offer_closed_forms()
         attempts = [(back_ends[0], kept_back) for kept_back in _KEPT_BACK]
         alone, both = self.demands.of_families_alone, self.demands.of_families_and_pairs
-        inside = not TightRows.of(self.demands.families, _MARGIN).equalities.any()
+        inside = not TightRows.of(self.demands.families, MARGIN).equalities.any()
         if threads and inside and ((alone and n * m > SMALL_PROBLEM) or (both and n * m > _FEW)):
             self.ask_interior() if alone else self.ask_structured(threads)
             too_large = self.best is not None and n * m > (_TOO_LARGE if alone else SMALL_PROBLEM)
@@ -251,7 +251,7 @@ class _Search(BoundedSearch):
 
     def offer_closed_forms(self) -> None:
         """Offer the best mixture of constant reports and other closed forms that satisfies the constraints."""
-        simple = SimpleMechanisms.of(self.demands, _MARGIN)
+        simple = SimpleMechanisms.of(self.demands, MARGIN)
         roomy = simple.with_most_room() if self.demands.names else None
         if roomy is None or self.demands.excess(roomy).max() <= -2 * _KEPT_BACK[-1]:
             self.roomy = roomy
@@ -272,7 +272,7 @@ class _Search(BoundedSearch):
     def ask_interior(self) -> None:
         """Run the interior point for distribution privacy until the gap is reached."""
         demands, problem = self.demands, self.demands.problem
-        tight = TightRows.of(demands.families, _MARGIN)
+        tight = TightRows.of(demands.families, MARGIN)
         cost = demands.masses[0][:, None] * problem.loss.array / problem.loss_scale
         last = np.inf
         for matrix, prices, gap in FamilyProgram.of(cost, tight).steps():
@@ -284,7 +284,7 @@ class _Search(BoundedSearch):
             families = tight.prices(-prices, problem.shape[1], demands.families.factors) * problem.loss_scale
             self._raise_bound(replace(demands.no_prices(), families=families), _INTERIOR)
             for least in _NOISE:  # fewer small probabilities are quicker to draw
-                self._offer(demands.private(np.where(matrix < least, 0.0, matrix), _MARGIN), _INTERIOR)
+                self._offer(demands.private(np.where(matrix < least, 0.0, matrix), MARGIN), _INTERIOR)
                 if self.gap <= self.control.gap:
                     break
             self.report()
@@ -294,7 +294,7 @@ class _Search(BoundedSearch):
     def ask_structured(self, threads: int) -> None:
         """Run the structured interior point for metric privacy, with the rows of distribution privacy in it."""
         demands, problem = self.demands, self.demands.problem
-        tight = TightRows.of(demands.families, _MARGIN)
+        tight = TightRows.of(demands.families, MARGIN)
         narrowed = narrow_problem(problem, self.control)
         if problem.attackers:
             narrowed = replace(narrowed, minimum=problem.minimum + _KEPT_BACK[-1] * float(demands.scales[0]))
@@ -317,7 +317,7 @@ class _Search(BoundedSearch):
         guesses = () if prices.guesses is None else (prices.guesses,)
         masses = np.ones(1) if prices.worst is None else prices.worst
         self._raise_bound(ManyMultipliers(prices, masses, guesses, np.empty(0), families), _STRUCTURED)
-        self._offer(demands.private(reduction.lift(result.matrix), _MARGIN), _STRUCTURED)
+        self._offer(demands.private(reduction.lift(result.matrix), MARGIN), _STRUCTURED)
         self.report(len(result.keys))
 
     def ask(self, back_end: LinearSolver, kept_back: float) -> None:
@@ -334,7 +334,7 @@ class _Search(BoundedSearch):
                 return
             if solution.duals is not None:
                 self._raise_bound(program.prices(solution.duals), f"{back_end.name} (general program)")
-            self._offer(demands.private(solution.matrix(*demands.problem.shape), _MARGIN), back_end.name)
+            self._offer(demands.private(solution.matrix(*demands.problem.shape), MARGIN), back_end.name)
             self.report(len(self.triples))
             if self.gap <= self.control.gap:
                 return
@@ -383,9 +383,14 @@ def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer
     demands, search = Demands.of(problem), back_ends(solver, control.pairs)
     threads = solver.threads if isinstance(solver, Auto) else 0
     answer = _Search(demands, control, problem.negligible).run(search, threads=threads)
-    matrix = answer.matrix
+    return with_integers(demands, answer, control.gap)
+
+
+def with_integers(demands: Demands, answer: Answer, gap: float) -> Answer:
+    """Return an answer with integers that are proved to satisfy the demands; `SolverError` if none are found."""
+    problem, matrix = demands.problem, answer.matrix
     spaces = problem.prior.space, problem.observables
-    tight = TightRows.of(demands.families, _MARGIN)
+    tight = TightRows.of(demands.families, MARGIN)
     has_equalities = bool(tight.equalities.any())
     for margin in _MARGINS:
         weights = equal_reports(matrix, tight) if has_equalities else None
@@ -399,7 +404,7 @@ def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer
         constant = demands.best_constant()
         mechanism, value = Mechanism(constant, *spaces), float(demands.losses(constant).max())
         if certify_mechanism(problem, mechanism, answer.bound).holds:
-            near = gap_of(problem, value, answer.bound) <= control.gap
+            near = gap_of(problem, value, answer.bound) <= gap
             status = answer.status if near else Status.INACCURATE
             return replace(answer, matrix=constant, mechanism=mechanism, value=value, status=status)
     raise SolverError(

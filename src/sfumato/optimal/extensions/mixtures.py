@@ -64,6 +64,12 @@ def mixture_share(excess: Floats, room: Floats, least: float) -> float:
     return float((demand / np.maximum(demand - (room + least), 1e-300)).max(initial=0.0))
 
 
+def private_forms(demands: Demands, margin: float) -> list[Floats]:
+    """Return closed forms, arrays (n, m), with the metric and distribution privacy of some demands."""
+    forms = list(closed_forms(demands.problem).values())
+    return [demands.private(form, margin) for form in forms] if len(demands.families) else forms
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SimpleMechanisms(CompactRepr):
     """Constant reports and other closed forms, each with its losses and its excess over the constraints."""
@@ -77,9 +83,7 @@ class SimpleMechanisms(CompactRepr):
     def of(cls, demands: Demands, margin: float) -> SimpleMechanisms:
         """Return those with the metric and distribution privacy of some demands."""
         problem, m = demands.problem, demands.problem.shape[1]
-        channels = list(closed_forms(problem).values())
-        if len(demands.families):
-            channels = [demands.private(matrix, margin) for matrix in channels]
+        channels = private_forms(demands, margin)
         rows = [
             np.full(m, attacker.minimum - float((attacker.distance.array @ problem.prior.probabilities).min()))
             for attacker in problem.attackers

@@ -21,7 +21,7 @@ from ...core.naming import EXPECTED
 from ...errors import InputError, SolverError, python
 from ...proofs import EpsilonProof, expected_loss_above, relative_gap
 from ...rounding import UNIT, amount_at_most, at_most, lower_end, plural, underflow
-from ..baseline import closed_forms, fallback
+from ..baseline import fallback
 from ..problem import Problem, least_loss
 from ..result import Design
 from ..session import SolveSession
@@ -39,7 +39,9 @@ from ..solver import (
     repair_answer,
     spread,
 )
-from .mixtures import best_mixture
+from .constrained import MARGIN, with_integers
+from .demands import Demands
+from .mixtures import best_mixture, private_forms
 
 _ROUNDS: Final = 300
 _PATIENCE: Final = 8  # designs that changed neither value nor bound
@@ -204,7 +206,7 @@ class _Game(BoundedSearch):
         if self.even.attackers:
             raise InputError(
                 f"{self.even.attackers[0]} depends on a prior, and there are several.",
-                python("pass MetricPrivacy, ThresholdPrivacy or CoordinatePrivacy."),
+                python("pass MetricPrivacy, ThresholdPrivacy, CoordinatePrivacy or FamilyPrivacy."),
             )
         if any((cost.array < 0).any() for cost in self.costs):
             raise InputError(
@@ -229,7 +231,7 @@ class _Game(BoundedSearch):
         constants = np.array([mass @ cost.array for mass, cost in zip(self.masses, self.costs, strict=True)])
         for o in {int(constants.max(axis=0).argmin()), *constants.argmin(axis=1).tolist()}:
             self._add_mechanism(np.tile(np.eye(1, constants.shape[1], o), (len(self.even.prior), 1)))
-        for matrix in closed_forms(self.even).values():
+        for matrix in private_forms(Demands.of(self.even), MARGIN):
             self._add_mechanism(matrix)
         self._mix()
         for weights in np.eye(len(self.priors)):
@@ -310,18 +312,10 @@ class _Game(BoundedSearch):
         if witness is None:
             raise SolverError("no design for a mixture of the priors ended in time.", "allow more time.")
         matrix, share = repair_answer(problem, self.best)
-        design = SolveSession(self.control.gap, solver=self.solver).prove(
-            problem,
-            replace(
-                witness,
-                matrix=matrix,
-                share=share,
-                status=status,
-                mechanism=None,
-                used=None,
-                state=None,
-            ),
-        )
+        answer = replace(witness, matrix=matrix, share=share, status=status, mechanism=None, used=None, state=None)
+        if problem.general:
+            answer = with_integers(Demands.of(problem), answer, self.control.gap)
+        design = SolveSession(self.control.gap, solver=self.solver).prove(problem, answer)
         mechanism = design.mechanism
         every = zip(self.priors, self.costs, strict=True)
         losses = tuple(expected_loss_above(mechanism, prior, cost) for prior, cost in every)
