@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import sfumato as sf
-from sfumato.errors import InputError, UnitError
+from sfumato.errors import InfeasibleError, InputError, UnitError
 from sfumato.intervals import exp_below_exact
 from sfumato.optimal import Status, design_robust, equilibrium
 from sfumato.privacy import (
@@ -279,6 +279,9 @@ def test_impossible_designs_are_refused_with_a_reason():
         sf.design(sf.Prior.uniform(two), loss=sf.hamming(two), guarantees=hide(0.5))
     with pytest.raises(InputError, match="dual game"):
         sf.maximise_distortion(PRIOR, loss=LOSS, max_loss=0.5, guarantees=hide(0.5))
+    truth = sf.optimal.LinearConstraint(-np.eye(3), -2.9, name="truth")
+    with pytest.raises(InfeasibleError, match=r"(?s)with this guarantee and these reports .* or raise epsilon"):
+        make(guarantees=hide(0.5), constraints=truth)
     with pytest.raises(InputError, match="no distribution privacy"):
         make(guarantees=hide(0.5), solver="structured")
     with pytest.raises(InputError, match="no single price"):

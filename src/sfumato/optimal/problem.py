@@ -28,7 +28,7 @@ from ..core.immutable import CompactRepr
 from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InfeasibleError, InputError, python, shell
 from ..geo import Lattice
-from ..proofs import FamilyPrivacy, LinearConstraint, PlaceDistortion, as_constraints, bound_to
+from ..proofs import FamilyPrivacy, LinearConstraint, PlaceDistortion, as_constraints, bound_to, scope_text
 from ..rounding import amount, amount_at_least, amount_at_most, exactly
 
 Constraints = LinearConstraint | Iterable[LinearConstraint]
@@ -75,6 +75,12 @@ class Problem(CompactRepr):
         """Whether it needs a general program: for linear constraints, several attackers or distributions."""
         has_families = any(isinstance(guarantee, FamilyPrivacy) for guarantee in self.guarantees)
         return bool(self.constraints) or len(self.attackers) > 1 or has_families
+
+    @property
+    def scope(self) -> str:
+        """The mechanisms with its metric and distribution privacy, in words that follow "no mechanism"."""
+        promises = len(self.guarantees) - len(self.attackers)
+        return scope_text(promises, lattice=isinstance(self.prior.space, Lattice))
 
     @property
     def sign(self) -> float:

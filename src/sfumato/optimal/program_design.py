@@ -28,8 +28,8 @@ from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
 from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InfeasibleError, InputError, SolverError, python
-from ..geo import Lattice, Visits
-from ..proofs import PlaceDistortion, VertexPrivacy, as_constraints, distortion_below, distortion_bound, scope_text
+from ..geo import Visits
+from ..proofs import PlaceDistortion, VertexPrivacy, as_constraints, distortion_below, distortion_bound
 from ..rounding import amount_at_least, amount_at_most
 from .baseline import closed_form_answer
 from .extensions.free_reports import FreeGame, free_loss, solve_on_plane
@@ -240,9 +240,8 @@ def _most_private(
     if least_value <= most:
         return session.prove(problem, closed_form_answer(problem, least.mechanism))
     limit, text = limit_amount(most, unit), amount_at_least(bound if bound > most else least_value, unit)
-    mechanisms = scope_text(len(problem.guarantees), lattice=isinstance(prior.space, Lattice))
     message = (
-        f"no mechanism {mechanisms} loses at most {limit}: the least possible with them is {text}."
+        f"no mechanism {problem.scope} loses at most {limit}: the least possible with them is {text}."
         if bound > most
         else f"no mechanism could be proved to lose at most {limit}: the least proved is {text}."
     )

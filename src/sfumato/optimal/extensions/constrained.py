@@ -165,18 +165,18 @@ def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
         prices = replace(prices, attackers=attackers, constraints=np.where(mask, 0.0, prices.constraints))
         bound = demands.bound(prices, of_loss=False)
         names = names if bound > 0 else demands.names
+    problem, count, scope = demands.problem, len(demands.problem.attackers), demands.problem.scope
     if len(names) > 1:
-        raise InfeasibleError(
-            f"no mechanism satisfies all of these: {'; '.join(names)}.", "ask for less of at least one of them."
-        )
-    if k < len(demands.problem.attackers):
-        raise InfeasibleError(f"no mechanism satisfies the {names[0]}.", "ask for less.")
-    limit = demands.problem.constraints[k - len(demands.problem.attackers)]
-    least = limit.at_most + bound / float(price[k])
+        message = f"no mechanism {scope} satisfies all of these: {'; '.join(names)}."
+        raise InfeasibleError(message, "ask for less of at least one of them.")
+    if k < count:
+        raise InfeasibleError(f"no mechanism {scope} satisfies the {names[0]}.", "ask for less.")
+    limit = problem.constraints[k - count]
+    least = amount_at_least(limit.at_most + bound / float(price[k]), limit.unit, 6)
+    has_epsilon = any((array > 0).any() for array in (prices.rows.local, prices.families) if array is not None)
     raise InfeasibleError(
-        f"no mechanism satisfies the constraint ({limit}): for every mechanism the sum is at least "
-        f"{amount_at_least(least, limit.unit, 6)}.",
-        "allow more than that, or raise epsilon." if (prices.rows.local > 0).any() else "allow more than that.",
+        f"no mechanism {scope} satisfies the constraint ({limit}): the sum is at least {least}.",
+        f"allow more than that{', or raise epsilon' if has_epsilon else ''}.",
     )
 
 
