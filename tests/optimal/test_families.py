@@ -424,3 +424,10 @@ def test_a_stopped_design_for_several_priors_is_proved(epsilon):
     assert robust.status is Status.INTERRUPTED
     assert robust.design.certificate.holds
     assert robust.value < 2 / 3  # that of the best constant report
+
+
+def test_too_many_pairs_of_distributions_for_the_memory_are_refused():
+    n, rng = 51, np.random.default_rng(0)
+    prior, groups = sf.Prior.uniform(sf.Space(range(n))), Family(rng.dirichlet(np.ones(n), 150))
+    with pytest.raises(InputError, match=r"22,350 ordered pairs of distributions takes about \d+ GB of memory"):
+        sf.design(prior, loss=1 - np.eye(n), guarantees=hide(0.5, DistributionPrivacy(groups)))

@@ -34,6 +34,7 @@ _ARRAYS, _PER_PRESENT = 12, 3_000
 _WIDE, _PRESENT, _PRESENT_WIDE = 2.5e-3, 0.12, 0.03
 _EDGES, _PER_PRICE = 6, 120
 _OF_PAIRS = 4  # times that where all pairs count, which have more rows and prices
+_PER_PAIRS: Final = 36  # bytes of the method for distributions alone: times observables, times the square of pairs
 _SHARE = 0.9  # of the free memory that may be taken
 _PASSES, _PER_PRICE_S = 4.0, 3e-6  # over all likelihood ratios, and for each probability, to end and to prove
 _OVERHEAD_S = 0.1
@@ -69,6 +70,17 @@ def check_memory(blocks: int, size: int) -> None:
         problem, fits = short
         cells = argument("cells", f"({math.isqrt(fits)}, {math.isqrt(fits)})")
         raise InputError(problem, f"about {fits:,} secrets fit: use {cells}, larger cells or a smaller region.")
+
+
+def check_family_memory(observables: int, pairs: int) -> None:
+    """Raise `InputError` for the rows of so many pairs of distributions that their blocks exceed the memory."""
+    memory, free = float(_PER_PAIRS * observables * pairs**2), _SHARE * free_bytes()
+    if memory > free:
+        raise InputError(
+            f"the optimum for {pairs:,} ordered pairs of distributions takes about {gigabytes(memory)} of memory, "
+            f"and {gigabytes(free)} is available.",
+            "use fewer distributions, or only some of their pairs.",
+        )
 
 
 def check_generated(secrets: int, observables: int, allocated: float, gap: float) -> None:

@@ -20,7 +20,7 @@ from ...core.arrays import Floats
 from ...errors import InfeasibleError, InputError, SolverError, argument
 from ...proofs import ManyMultipliers
 from ...rounding import amount_at_least
-from ..effort import check_memory
+from ..effort import check_family_memory, check_memory
 from ..interior.lapack import StoppedError
 from ..interior.loop import solve
 from ..problem import Problem
@@ -272,6 +272,7 @@ class _Search(BoundedSearch):
     def ask_interior(self) -> None:
         """Run the interior point for distribution privacy until the gap is reached."""
         demands, problem = self.demands, self.demands.problem
+        check_family_memory(problem.shape[1], len(demands.families))
         tight = TightRows.of(demands.families, MARGIN)
         cost = demands.masses[0][:, None] * problem.loss.array / problem.loss_scale
         last = np.inf
