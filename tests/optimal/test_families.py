@@ -431,3 +431,14 @@ def test_too_many_pairs_of_distributions_for_the_memory_are_refused():
     prior, groups = sf.Prior.uniform(sf.Space(range(n))), Family(rng.dirichlet(np.ones(n), 150))
     with pytest.raises(InputError, match=r"22,350 ordered pairs of distributions takes about \d+ GB of memory"):
         sf.design(prior, loss=1 - np.eye(n), guarantees=hide(0.5, DistributionPrivacy(groups)))
+
+
+@pytest.mark.parametrize(("near", "seed"), [(1e-8, 1), (1e-8, 3), (1e-6, 5), (1e-6, 8)])
+def test_no_bound_exceeds_the_loss_of_a_constant_report_where_sums_differ_by_rounding(near, seed):
+    rng, n = np.random.default_rng(seed), 3
+    first, second = rng.dirichlet(np.ones(n), 2)
+    groups = Family([first * (1 + 5e-10), first + near * (second - first)])
+    prior, loss = sf.Prior(sf.Space(range(n)), rng.dirichlet(np.ones(n))), rng.random((n, n))
+    certificate = sf.design(prior, loss=loss, guarantees=hide(0.0, DistributionPrivacy(groups))).certificate
+    assert certificate.holds
+    assert certificate.bound <= float((prior.probabilities @ loss).min())

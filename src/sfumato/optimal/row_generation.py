@@ -341,6 +341,10 @@ def solve_rounds(
     while True:
         program = build(triples)
         solution = solver.solve(program.program, time_limit=control.remaining, stop=control.stop)
+        if solution.x is not None:
+            matrix = solution.matrix(len(exponents), m)
+            if not (np.isfinite(matrix).all() and (matrix.max(axis=1) > 0).all()):
+                solution = replace(solution, x=None)  # the numbers of a back-end that broke down
         yield program, solution
         if solution.is_over:
             return

@@ -15,7 +15,7 @@ from ..core.arrays import Floats
 from ..core.immutable import CompactRepr, assign
 from ..errors import InputError, python
 from ..escaping import plain, shorten
-from ..rounding import exactly
+from ..rounding import UNIT, exactly
 
 if TYPE_CHECKING:  # a first draw does not load the notions
     from ..privacy import DistributionPrivacy, FamilyDistance, MetricDistributionPrivacy, Notion
@@ -99,11 +99,15 @@ class FamilyPrivacy(DistributionGuarantee):
         if self.distance is not None:
             near, far = self.distance.lower[tuple(pairs.T)], self.distance.array[tuple(pairs.T)]
         first, second = family.distributions[pairs[:, 0]], family.distributions[pairs[:, 1]]
-        counts = np.isfinite(far) & (first != second).any(axis=1)
+        counts = np.isfinite(far) & (first != second).any(axis=1) & (self.notion.delta < 1)
         with np.errstate(over="ignore"):  # an overflow constrains nothing
             above, below = np.nextafter(self.epsilon * far[counts], np.inf), self.epsilon * near[counts]
+        first, second = first[counts], second[counts]
+        # Equal rows have the guarantee, even where rounding made the sums of the distributions differ.
+        of_equal = first.sum(axis=1) / second.sum(axis=1) * (1 + 4 * (family.size + 2) * UNIT)
+        factors = np.maximum(intervals.exp_above(above), of_equal)
         delta = np.full(len(above), self.notion.delta)
-        return FamilyRows(first[counts], second[counts], below, intervals.exp_above(above), delta)
+        return FamilyRows(first, second, below, factors, delta)
 
     def __repr__(self) -> str:
         return f"FamilyPrivacy({self})"

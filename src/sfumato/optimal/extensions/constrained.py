@@ -401,7 +401,7 @@ def with_integers(demands: Demands, answer: Answer, gap: float) -> Answer:
         if certify_mechanism(problem, mechanism, answer.bound).holds:
             return replace(answer, matrix=matrix, mechanism=mechanism)
         matrix = demands.private(answer.matrix, 10 * margin)
-    if has_equalities:
+    if len(demands.families):
         constant = demands.best_constant()
         mechanism, value = Mechanism(constant, *spaces), float(demands.losses(constant).max())
         if certify_mechanism(problem, mechanism, answer.bound).holds:
