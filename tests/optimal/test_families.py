@@ -367,6 +367,7 @@ def test_with_metric_privacy_the_interior_point_and_highs_reach_the_same_optimum
     ours, other = solve(), solve(solver="highs")
     assert ours.solver == "structured interior point with distributions"
     assert ours.status is Status.OPTIMAL
+    assert max(step.value for step in ours.log) <= ours.log[0].value  # that of the closed forms
     assert ours.certificate.holds
     assert ours.certificate.value == pytest.approx(other.certificate.value, rel=3e-6)
     assert max(ours.certificate.bound, other.certificate.bound) <= ours.certificate.value

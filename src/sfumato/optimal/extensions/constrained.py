@@ -26,7 +26,7 @@ from ..interior.loop import solve
 from ..problem import Problem
 from ..reduction import reduce
 from ..row_generation import LinearProgram, LinearSolver, ProgramRows, Triples, first_rows, solve_rounds
-from ..solver import Answer, BoundedSearch, Control, Solver, Status, certify_mechanism, gap_of
+from ..solver import Answer, BoundedSearch, Control, Progress, Solver, Status, certify_mechanism, gap_of
 from ..solver_registry import SMALL_PROBLEM, Auto, general_solvers
 from ..structured import narrow_problem
 from .demands import Demands
@@ -300,12 +300,14 @@ class _Search(BoundedSearch):
         if problem.attackers:
             narrowed = replace(narrowed, minimum=problem.minimum + _KEPT_BACK[-1] * float(demands.scales[0]))
         reduction = reduce(problem, narrowed, (-tight.coefficients, tight.deltas))
+        tell = self.control.progress
+        watch = None if tell is None else lambda step: tell(self._lift(step))
         try:
-            limits = replace(self.control, gap=_REACH * self.control.gap)
+            limits = replace(self.control, gap=_REACH * self.control.gap, progress=watch)
             result = solve(reduction, limits, threads=threads, memory=check_memory)
         except (StoppedError, InfeasibleError):
             return  # the back-ends name what is infeasible
-        self.log += result.log
+        self.log += map(self._lift, result.log)
         families = None
         charges = np.zeros(problem.shape)
         if result.families is not None:
@@ -320,6 +322,11 @@ class _Search(BoundedSearch):
         self._raise_bound(ManyMultipliers(prices, masses, guesses, np.empty(0), families), _STRUCTURED)
         self._offer(demands.private(reduction.lift(result.matrix), MARGIN), _STRUCTURED)
         self.report(len(result.keys))
+
+    def _lift(self, step: Progress) -> Progress:
+        """Return a line of progress with value and bound at least as good as those of the search."""
+        value, bound = min(step.value, self.value), max(step.bound, self.bound)
+        return replace(step, value=value, bound=bound, gap=gap_of(self.demands.problem, value, bound))
 
     def ask(self, back_end: LinearSolver, kept_back: float) -> None:
         """Run a back-end, adding the rows that its answers break, until the gap is reached or no row is broken."""
