@@ -143,6 +143,8 @@ def test_epsilon_zero_is_designed_and_released_for_two_groups_of_a_table(run, tm
     command = ("design-column", "people.csv", "--column", "answer", "--labels", "yes,no,never", "-o", "m.sfm")
     done = run(*command, "--family", "age", "--attribute-epsilon", "0e0")
     assert done.code == 0, done.err
+    text = " ".join(done.text.split())
+    assert "right with probability 50 % without the report, and at most 50 % with it." in text
     mechanism = sf.read_mechanism_file("m.sfm").report_channel
     assert np.ptp(mechanism.matrix, axis=0).max() > 0.1
     (guarantee,) = mechanism.guarantees
@@ -226,6 +228,7 @@ def test_the_best_guess_of_the_group_counts_the_sizes_of_the_groups(run, tmp_pat
         ((*FAMILY, "--attribute-epsilon", "1/km"), "--attribute-epsilon 1/km is per unit, but categories"),
         ((*FAMILY, "--attribute-epsilon", "1", "--pairs", "spanner"), "distribution privacy or several attackers"),
         (("--epsilon", "1/min", "--distances", "d.csv"), "there is no file 'd.csv'"),
+        ((*FAMILY, "--attribute-epsilon", "1", "--solver", "structured"), "Hint: leave --solver out"),
         ((*FAMILY, "--attribute-epsilon", "1", "--distances", "d.csv"), "--distances was given without --epsilon"),
         ((*FAMILY, "--attribute-epsilon", "1", "--priors", "p.csv"), "--family was given with --priors"),
         ((*FAMILY, "--attribute-epsilon", "1", "--checkpoints", "c"), "--checkpoints was given with --family"),

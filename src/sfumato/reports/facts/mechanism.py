@@ -189,6 +189,9 @@ def _of_family(mechanism: Mechanism, guarantee: FamilyPrivacy) -> PromiseFacts:
     images = family.distributions @ mechanism.matrix
     mean = float(images.max(axis=0).sum()) / len(family)
     success = min(1.0, upper_end(mean, sum_error(sum(mechanism.shape), mean)))
+    every = len(family) * (len(family) - 1) == len(np.unique(family.pairs, axis=0)) and guarantee.distance is None
+    if every and proof.upper == 0 and notion.delta == 0:  # all reports are equal
+        success = 1 / len(family)
     return PromiseFacts(
         "family",
         proof.holds,
