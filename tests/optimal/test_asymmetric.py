@@ -10,7 +10,7 @@ from sfumato.core import Metric, MetricPrivacy, Prior, Space, implied_distances
 from sfumato.core.arrays import Floats
 from sfumato.errors import InfeasibleError
 from sfumato.mechanisms import exponential, tight_constraints
-from sfumato.optimal import Status, closed_form, design
+from sfumato.optimal import Status, closed_form, design, maximise_distortion
 from sfumato.optimal.effort import STRUCTURED
 from sfumato.proofs import prove_metric_privacy, prove_optimality
 
@@ -121,3 +121,11 @@ def test_tight_constraints_of_an_asymmetric_metric_are_proved_optimal():
     optimum = least_loss(prior.probabilities, 1.0 - np.eye(3), hill.array)
     assert form.certificate.value == pytest.approx(optimum, rel=1e-6)
     assert form.bound == pytest.approx(optimum, rel=1e-6)
+
+
+def test_an_attacker_whose_error_is_an_asymmetric_loss_errs_by_at_most_that_loss():
+    hill = Metric([[0, 1, 2], [3, 0, 1], [6, 3, 0]], "km", symmetric=False)
+    prior = Prior(Space(range(3)), [0.3, 0.4, 0.3])
+    game = maximise_distortion(prior, loss=hill, max_loss="0.8 km")
+    assert game.certificate.value == pytest.approx(0.8, rel=1e-5)  # guessing the report has the loss as error
+    assert game.certificate.bound <= 0.8 * (1 + 1e-6)

@@ -141,7 +141,7 @@ def maximise_distortion(
             raise InputError(
                 "the adversary's distance is missing.", python("pass distance=, an array of guesses x secrets.")
             )
-        distance = loss
+        distance = Loss(loss.array.T, loss.unit, name=loss.name)
     options = SolveOptions(
         solver=solver, pairs=pairs, dilation=dilation, time_limit=time_limit, stop=stop, progress=progress
     )
