@@ -101,3 +101,10 @@ def test_an_optimum_that_is_not_within_its_gap_is_a_warning_on_the_page():
     for result in (whole, stopped):
         page = learn_page(result, is_finished=True)
         assert page.warning == (result is stopped)
+
+
+def test_the_gap_of_a_small_leak_is_stated_relative_to_that_leak():
+    whole = compared(truth(), objective=INFORMATION)
+    optimum = replace(whole.optimum, value=2**-11, information_bits=2**-11, lower_bound=0.75 * 2**-11)
+    assert optimum.gap < 0.2  # relative to what counts as nothing
+    assert "by 25 % of its value" in " ".join(replace(whole, optimum=optimum).sentences)

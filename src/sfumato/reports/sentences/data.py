@@ -13,6 +13,7 @@ from ...core.units import per_unit
 from ...escaping import plain, shorten
 from ...estimation import MOST_PLACES
 from ...geo import Places
+from ...proofs import relative_gap
 from ...rounding import (
     about_percent,
     amount_at_least,
@@ -247,7 +248,7 @@ def certified_words(optimum: SensitiveDesign, blind_error: float) -> tuple[str, 
         reports = "is for these cells, with reports anywhere on the plane,"
     claim = (
         f"no mechanism of this loss that {reports} hides more than the optimum by "
-        f"{gap_at_most(max(optimum.gap, _ROUNDED_GAP))} of its value."
+        f"{gap_at_most(max(relative_gap(optimum.value, optimum.lower_bound), _ROUNDED_GAP))} of its value."
     )
     if optimum.information_bits <= _FEW_BITS:
         bits = at_most(_FEW_BITS)
