@@ -133,6 +133,7 @@ def test_a_network_is_counted_on_the_cells(run, homes, promise):
     [
         (("--sensitive", "age"), "there is no column 'age'"),
         (("--max-loss", "-1 m"), "Hint:"),
+        (("--max-loss", "50 m"), "even the nearest centres of these cells are"),
         (("--gap", "0"), "--gap 0 is not between 0 and 1"),
         (("--gap", "nan"), "--gap nan is not between 0 and 1"),
         (("--time-limit", "-1"), "--time-limit -1 is not positive"),

@@ -105,6 +105,7 @@ def command(options: LearnOptions) -> None:
     joint = learning.joint(places)
     loss = learning.loss(places)
     prior = Prior(places, joint.sum(axis=0))
+    _check_limit(prior, loss, max_loss_m)
     certified = None
     if options.epsilon is not None:
         certified = _least_loss_design(prior, places, loss, options.epsilon, max_loss_m)
@@ -162,6 +163,20 @@ def command(options: LearnOptions) -> None:
         say(f"Hint: accept this with --gap {at_most(optimum.gap, 2)}.", err=True)
     if ending is Ending.STOPPED or learned.warnings:
         raise typer.Exit(PARTIAL)
+
+
+def _check_limit(prior: Prior, loss: Loss, max_loss_m: float) -> None:
+    """Refuse a limit that the nearest centres exceed, before the training."""
+    from ...rounding import amount, amount_at_least, amount_at_most
+
+    least = float(prior.probabilities @ loss.array.min(axis=1))
+    if max_loss_m <= least:
+        raise InfeasibleError(
+            f"a loss of at most {amount(max_loss_m, 'm')} was asked for, but even the nearest centres of these "
+            f"cells are {amount_at_least(least, 'm')} from the true points on average.",
+            f"allow {argument('max_loss', amount_at_most(1.1 * least, 'm', 2))}.",
+            f"use smaller cells with {argument('cell')}.",
+        )
 
 
 def _least_loss_design(prior: Prior, places: Places, loss: Loss, epsilon: str, max_loss_m: float) -> Design:
