@@ -274,6 +274,18 @@ def test_a_limit_below_the_least_loss_is_refused_and_the_least_loss_is_enough():
     assert game(CITY, " ".join(least).rstrip("."), "1 km").is_finished
 
 
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [({"time_limit": 1e-3}, "TIME_LIMIT"), ({"stop": lambda: True}, "INTERRUPTED")],
+)
+def test_a_least_error_that_is_not_finished_says_whether_time_or_the_caller_ended_it(options, status):
+    lattice, prior, loss = lattice_over(CITY, "1 km")
+    target = sf.PlaceDistortion("1 m", lattice, CITY)
+    design = sf.design(prior, loss=loss, guarantees=[sf.CoordinatePrivacy("1/km"), target], **options)
+    assert not design.is_finished
+    assert design.status.name == status
+
+
 def test_one_place_leaves_no_error():
     visits = sf.Visits([37.77] * 5 + [37.771], [-122.44] * 5 + [-122.439])
     lattice = sf.Lattice.covering(visits, "50 m")

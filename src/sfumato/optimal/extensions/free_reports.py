@@ -392,7 +392,10 @@ class FreeGame:
         certificate = replace(certificate, value=value, free_reports=is_free, all_secrets=not by_program)
         distance = problem.distance if is_game else None
         optimality = optimality or Optimality(problem.objective, prices, distance, problem.max_loss)
-        status = Status.OPTIMAL if gap_of(problem, value, bound) <= enough else Status.INACCURATE
+        status = Status.OPTIMAL
+        if gap_of(problem, value, bound) > enough:
+            status = Status.TIME_LIMIT if time.monotonic() > self.deadline else Status.INACCURATE
+            status = Status.INTERRUPTED if self.stop() else status
         program = SolvedProgram(problem, status, name, log, None, enough, optimality)
         seconds = time.monotonic() - self.start
         return Design.of_program(with_promises(mechanism, problem.guarantees), certificate, program, seconds)
