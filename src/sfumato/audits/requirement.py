@@ -92,7 +92,7 @@ class Requirement(CompactRepr):
         """Whether it cannot be measured without an input that no file holds, such as a family."""
         name = self.request.name
         needs = [kind.needs() for kind in KINDS if name in (kind.description.key, kind.parameter)]
-        return all(not _TABLES.isdisjoint(each) for each in needs or [NEEDS.get(name, ())])
+        return all(not _TABLES.isdisjoint(inputs) for inputs in needs or [NEEDS.get(name, ())])
 
     def hold_against(self, audit: Audit, *, is_stated: bool = False) -> Verdict:
         """Return whether the results of an audit satisfy the requirement.
