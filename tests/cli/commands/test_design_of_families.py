@@ -203,11 +203,13 @@ def test_the_best_guess_of_the_group_counts_the_sizes_of_the_groups(run, tmp_pat
         )
         for guess in guesses
     )
-    (after, before), *_ = re.findall(
-        r"shares of the 2 groups in the data: right at most ([\d.]+) % of the time \(about ([\d.]+) % without",
-        done.out,
+    (after, before, bare), *_ = re.findall(
+        r"shares of the 2 groups in the data: right at most ([\d.]+) % of the time \(about ([\d.]+) % without "
+        r"the report, about ([\d.]+) % from the secret",
+        " ".join(done.out.split()),
     )
     assert float(before) == pytest.approx(100 * 7 / 12, abs=0.5)
+    assert float(bare) == 75
     assert 0 <= float(after) - 100 * best / 12 <= 1
     assert float(after) > float(before)
 

@@ -103,10 +103,11 @@ def kind_words(hit: float, before: float, names: Sequence[str]) -> tuple[str, ..
 
 def group_words(hit: float, joint: Floats) -> str:
     """Return how often the best guess of the group is right at most, for groups of the sizes in the data."""
+    most, blind, bare = (min(1.0, share) for share in (hit, joint.sum(axis=1).max(), joint.max(axis=0).sum()))
     return (
         f"Best guess of the group, with the shares of the {len(joint)} groups in the data: right at most "
-        f"{percent_at_most(min(1.0, hit))} of the time ({about_percent(float(joint.sum(axis=1).max()))} without "
-        "the report)."
+        f"{percent_at_most(most)} of the time ({about_percent(blind)} without the report, {about_percent(bare)} "
+        "from the secret itself)."
     )
 
 
