@@ -1,17 +1,16 @@
-"""Inputs of an audit: the mechanism, distances, a prior, numbers, and tables of what to hide."""
+"""Inputs of an audit: distances, a prior, numbers, and tables of what to hide."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 from typer import Option
 
-from ..errors import DataError, InputError, SfumatoError, row_value
+from ..errors import DataError, InputError, row_value
 from .messages import option
-from .options import Asymmetric, CommandOptions, DistancesFile, FamilyOptions, KindColumn, Kinds
+from .options import Asymmetric, CommandOptions, DistancesFile, KindColumn, Kinds
 from .outputs import check_ending
 
 if TYPE_CHECKING:
@@ -21,12 +20,9 @@ if TYPE_CHECKING:
     from ..audits import Request, Requirement
     from ..core import Metric, Prior, Space
     from ..core.arrays import Floats
-    from ..files import MechanismFile
     from ..privacy import Events, Family, GaussianTradeOff, Relation, Rivals, TradeOff
-    from ..proofs import FamilyPrivacy
 
 TABLES: Final = (".csv", ".tsv", ".parquet")  # endings of tables; other names are columns
-_SFM: Final = b"PK\x03\x04"  # how a mechanism file begins
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,55 +145,6 @@ class TableKnowledge(Knowledge):
             if getattr(self, name) is not None:
                 knowledge[name] = read(space, getattr(self, name))
         return knowledge
-
-
-def mechanism_from(path: Path) -> MechanismFile:
-    """Return the content of a mechanism file, recognised by its first bytes, or the mechanism of a matrix."""
-    from ..files import MechanismFile, read_matrix, read_mechanism_file
-
-    if is_mechanism_file(path):
-        return read_mechanism_file(path)
-    try:
-        return MechanismFile(read_matrix(path))
-    except (DataError, InputError) as error:
-        raise _explain_table(path, error) from error
-
-
-def is_mechanism_file(path: Path) -> bool:
-    """Return whether a file begins as mechanism files do, or cannot be read and has their ending."""
-    try:
-        with path.open("rb") as stream:
-            return stream.read(len(_SFM)) == _SFM or path.suffix.lower() == ".sfm"
-    except OSError:
-        return path.suffix.lower() == ".sfm"
-
-
-def _explain_table(path: Path, error: SfumatoError) -> SfumatoError:
-    """Return a better error where the file is a table of another kind, else the same one."""
-    from ..geo import find_roles
-    from ..tables import read_columns
-
-    try:
-        names = read_columns(path, ()).column_names
-    except DataError:
-        return error
-    if {"secret", "output"} <= set(names):
-        return DataError(
-            f"{path.name} looks like samples (columns {', '.join(names)}), not like a matrix of probabilities.",
-            f"sfumato audit-samples {path.name}.",
-        )
-    try:
-        # A matrix may well have columns x and y.
-        rest = [name for name in names if name.strip().lower() not in ("x", "y")]
-        find_roles(rest, path.name, {})
-    except DataError:
-        return error
-    return DataError(
-        f"{path.name} looks like a table of places (columns {', '.join(names)}). audit needs a mechanism: a file "
-        "from sfumato design, or a matrix with a row of probabilities for each secret.",
-        f"make one first, of rows that need no protection: sfumato design {path.name} -o mine.sfm, then sfumato "
-        "audit mine.sfm.",
-    )
 
 
 def metric_from(path: Path, space: Space, unit: str, *, asymmetric: bool) -> Metric:
@@ -363,65 +310,6 @@ def distributions_from(space: Space, path: Path, noun: str = "distribution") -> 
     if len(rows) < 2:
         raise DataError(f"{path.name} holds one {noun}.", f"add the rows of another {noun}, with another name.")
     return rows
-
-
-class GroupPriors(NamedTuple):
-    """Groups of visits or rows by name."""
-
-    priors: dict[str, Prior]
-    sizes: dict[str, int]  # visits or rows
-
-
-def family_promise(
-    options: FamilyOptions, space: Space, distances: Metric, groups: Callable[[str], GroupPriors]
-) -> tuple[tuple[FamilyPrivacy, ...], Floats | None]:
-    """Return the guarantee of ``--family``, and P(group, secret), array (groups, n), where groups have sizes.
-
-    The guarantee is per unit of the Wasserstein distance where its epsilon has a unit. The option names a table of
-    distributions, or a column: ``groups`` returns those of its values.
-    """
-    import numpy as np
-
-    from ..core import units
-    from ..privacy import DistributionPrivacy, Family, MetricDistributionPrivacy
-    from ..proofs import FamilyPrivacy
-
-    options.check_family()
-    if options.family is None or options.attribute_epsilon is None:
-        return (), None
-    path, epsilon, delta = options.family, options.attribute_epsilon, options.attribute_delta
-    joint: Floats | None = None
-    if path.suffix.lower() in TABLES:
-        with option("--family"):
-            family = family_from(space, path)
-    else:
-        parts = groups(str(path))  # which names the option in its errors
-        family = Family(parts.priors)
-        sizes = np.array(list(parts.sizes.values()), dtype=np.float64)
-        joint = (sizes / sizes.sum())[:, None] * family.distributions
-    with option("--attribute-epsilon"):
-        rate = units.parse(epsilon.partition("/")[0], unit="", subject="epsilon")
-    if not delta and not rate:
-        family = Family(dict(zip(family.names, _with_equal_sums(family.distributions), strict=True)))
-    if options.relation is not None:
-        with option("--relation"):
-            rows = dict(zip(family.names, family.distributions, strict=True))
-            family = Family.lift(rows, relation_from(space, options.relation))
-    with option("--attribute-delta"):
-        notion: DistributionPrivacy | MetricDistributionPrivacy = DistributionPrivacy(family, delta)
-    with option("--attribute-epsilon"):
-        if "/" in epsilon:
-            notion = MetricDistributionPrivacy.wasserstein(family, distances, delta=delta)
-        return (FamilyPrivacy(epsilon, notion),), joint
-
-
-def _with_equal_sums(distributions: Floats) -> Floats:
-    """Return distributions as multiples of 2**-53 with sums of exactly 1, as epsilon 0 compares them exactly."""
-    import numpy as np
-
-    counts = np.floor(distributions * 2.0**53)
-    counts[np.arange(len(counts)), counts.argmax(axis=1)] += 2.0**53 - counts.sum(axis=1)
-    return np.asarray(counts / 2.0**53)
 
 
 def secrets_in(path: Path) -> Space:

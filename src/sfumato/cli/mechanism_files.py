@@ -1,4 +1,4 @@
-"""Mechanism files: read for columns, seen on cells, proved and printed, and reports to sign about them."""
+"""Mechanism files: recognised, read for columns, seen on cells, proved and printed, and reports about them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import InputError, argument
+from ..errors import DataError, InputError, SfumatoError, argument
 from .messages import PARTIAL, StopOnInterrupt, option, say, working
 from .outputs import check_ending
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .options import SolverOptions
 
 _MOST_NAMES: Final = 5
+_SFM: Final = b"PK\x03\x04"  # how a mechanism file begins
 
 
 def file_name(column: str) -> str:
@@ -250,3 +251,52 @@ def read_required(require: Iterable[str] | None) -> Requirements:
 def command_line() -> str:
     """Return the command line as it was typed."""
     return shlex.join(["sfumato", *sys.argv[1:]])
+
+
+def mechanism_from(path: Path) -> MechanismFile:
+    """Return the content of a mechanism file, recognised by its first bytes, or the mechanism of a matrix."""
+    from ..files import MechanismFile, read_matrix, read_mechanism_file
+
+    if is_mechanism_file(path):
+        return read_mechanism_file(path)
+    try:
+        return MechanismFile(read_matrix(path))
+    except (DataError, InputError) as error:
+        raise _explain_table(path, error) from error
+
+
+def is_mechanism_file(path: Path) -> bool:
+    """Return whether a file begins as mechanism files do, or cannot be read and has their ending."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(_SFM)) == _SFM or path.suffix.lower() == ".sfm"
+    except OSError:
+        return path.suffix.lower() == ".sfm"
+
+
+def _explain_table(path: Path, error: SfumatoError) -> SfumatoError:
+    """Return a better error where the file is a table of another kind, else the same one."""
+    from ..geo import find_roles
+    from ..tables import read_columns
+
+    try:
+        names = read_columns(path, ()).column_names
+    except DataError:
+        return error
+    if {"secret", "output"} <= set(names):
+        return DataError(
+            f"{path.name} looks like samples (columns {', '.join(names)}), not like a matrix of probabilities.",
+            f"sfumato audit-samples {path.name}.",
+        )
+    try:
+        # A matrix may well have columns x and y.
+        rest = [name for name in names if name.strip().lower() not in ("x", "y")]
+        find_roles(rest, path.name, {})
+    except DataError:
+        return error
+    return DataError(
+        f"{path.name} looks like a table of places (columns {', '.join(names)}). audit needs a mechanism: a file "
+        "from sfumato design, or a matrix with a row of probabilities for each secret.",
+        f"make one first, of rows that need no protection: sfumato design {path.name} -o mine.sfm, then sfumato "
+        "audit mine.sfm.",
+    )

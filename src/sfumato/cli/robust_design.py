@@ -1,15 +1,15 @@
-"""Designs for the worst of several priors: groups of visits or rows, tables of priors, and the design."""
+"""Groups of visits or rows: distributions to hide, and priors of which a design is for the worst."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..errors import DataError, InputError, row_value
-from .audit_knowledge import TABLES, GroupPriors, distributions_from
+from .audit_knowledge import TABLES, distributions_from, family_from, relation_from
 from .messages import StopOnInterrupt, option, progress_line, say, working
-from .options import ColumnOptions, DesignOptions
+from .options import ColumnOptions, DesignOptions, FamilyOptions
 from .place_options import POINTS_GAP, labels_of
 
 if TYPE_CHECKING:
@@ -20,11 +20,19 @@ if TYPE_CHECKING:
     from ..core.arrays import Floats
     from ..geo import Places, Visits
     from ..optimal import RobustDesign
+    from ..proofs import FamilyPrivacy
     from .column_options import Column
     from .place_options import Site
 
 _MOST_GROUPS: Final = 500
 _WORST: Final = "was given with --priors, which designs for the worst prior"
+
+
+class GroupPriors(NamedTuple):
+    """Groups of visits or rows by name."""
+
+    priors: dict[str, Prior]
+    sizes: dict[str, int]  # visits or rows
 
 
 class SeveralPriors(NamedTuple):
@@ -204,3 +212,55 @@ def _groups(labels: NDArray[np.str_], column: str, name: str) -> list[str]:
             "name a column with fewer values, such as day or night.",
         )
     return groups
+
+
+def family_promise(
+    options: FamilyOptions, space: Space, distances: Metric, groups: Callable[[str], GroupPriors]
+) -> tuple[tuple[FamilyPrivacy, ...], Floats | None]:
+    """Return the guarantee of ``--family``, and P(group, secret), array (groups, n), where groups have sizes.
+
+    The guarantee is per unit of the Wasserstein distance where its epsilon has a unit. The option names a table of
+    distributions, or a column: ``groups`` returns those of its values.
+    """
+    import numpy as np
+
+    from ..core import units
+    from ..privacy import DistributionPrivacy, Family, MetricDistributionPrivacy
+    from ..proofs import FamilyPrivacy
+
+    options.check_family()
+    if options.family is None or options.attribute_epsilon is None:
+        return (), None
+    path, epsilon, delta = options.family, options.attribute_epsilon, options.attribute_delta
+    joint: Floats | None = None
+    if path.suffix.lower() in TABLES:
+        with option("--family"):
+            family = family_from(space, path)
+    else:
+        parts = groups(str(path))  # which names the option in its errors
+        family = Family(parts.priors)
+        sizes = np.array(list(parts.sizes.values()), dtype=np.float64)
+        joint = (sizes / sizes.sum())[:, None] * family.distributions
+    with option("--attribute-epsilon"):
+        rate = units.parse(epsilon.partition("/")[0], unit="", subject="epsilon")
+    if not delta and not rate:
+        family = Family(dict(zip(family.names, _with_equal_sums(family.distributions), strict=True)))
+    if options.relation is not None:
+        with option("--relation"):
+            rows = dict(zip(family.names, family.distributions, strict=True))
+            family = Family.lift(rows, relation_from(space, options.relation))
+    with option("--attribute-delta"):
+        notion: DistributionPrivacy | MetricDistributionPrivacy = DistributionPrivacy(family, delta)
+    with option("--attribute-epsilon"):
+        if "/" in epsilon:
+            notion = MetricDistributionPrivacy.wasserstein(family, distances, delta=delta)
+        return (FamilyPrivacy(epsilon, notion),), joint
+
+
+def _with_equal_sums(distributions: Floats) -> Floats:
+    """Return distributions as multiples of 2**-53 with sums of exactly 1, as epsilon 0 compares them exactly."""
+    import numpy as np
+
+    counts = np.floor(distributions * 2.0**53)
+    counts[np.arange(len(counts)), counts.argmax(axis=1)] += 2.0**53 - counts.sum(axis=1)
+    return np.asarray(counts / 2.0**53)

@@ -1,4 +1,4 @@
-"""A learned mechanism beside the certified optimum: when the optimum is offered, and what is not finished."""
+"""A learned mechanism and the certified optimum: when `learn` offers the optimum, and says NOT FINISHED."""
 
 import re
 from dataclasses import replace

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ...errors import InputError
-from ..audit_knowledge import TableKnowledge, family_from, mechanism_from
+from ..audit_knowledge import TableKnowledge, family_from
+from ..mechanism_files import mechanism_from
 from ..messages import say, working
 from ..options import Dark, options_of
 from ..outputs import check_outputs

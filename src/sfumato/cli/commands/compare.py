@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ...errors import InputError
-from ..audit_knowledge import is_mechanism_file
+from ..mechanism_files import is_mechanism_file
 from ..messages import PARTIAL, option, say
 from ..options import (
     DEFAULT_EPSILON,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from ...errors import InputError
-from ..audit_knowledge import family_promise
 from ..design_output import DesignOutput, Kinds, PriorData, check_bound_time, write_places
 from ..mechanism_files import Reporting
 from ..messages import PARTIAL, StopOnInterrupt, option, progress_line, say, working
@@ -59,7 +58,7 @@ def command(options: DesignOptions) -> None:
     Exit code 3 if the optimum was not reached. More: docs/reference/command-line.md.
     """
     from ...reports.maps import check_there, outline
-    from ..robust_design import check_alone, design_worst, priors_in_groups, priors_of_visits
+    from ..robust_design import check_alone, design_worst, family_promise, priors_in_groups, priors_of_visits
 
     check_ending(options.output, ".sfm")
     evenly = options.visits is None and options.population is None and options.region is not None

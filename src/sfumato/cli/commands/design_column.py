@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from ...errors import InputError
-from ..audit_knowledge import family_promise
 from ..column_options import (
     Column,
     check_rate,
@@ -48,7 +47,7 @@ def command(options: ColumnOptions) -> None:
     """
     from ...optimal import design
     from ...reports import check_drawn
-    from ..robust_design import check_alone, design_worst, priors_in_rows, priors_of_column
+    from ..robust_design import check_alone, design_worst, family_promise, priors_in_rows, priors_of_column
 
     columns, epsilon, split = options.column, options.epsilon or "", options.split
     options.check_family()

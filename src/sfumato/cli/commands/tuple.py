@@ -10,8 +10,8 @@ from typer import Argument, Option
 
 from ..._system import owner_only_like
 from ...errors import InfeasibleError, InputError
-from ..audit_knowledge import family_from, mechanism_from
-from ..mechanism_files import prove_tuples
+from ..audit_knowledge import family_from
+from ..mechanism_files import mechanism_from, prove_tuples
 from ..messages import option, say
 from ..outputs import check_ending, check_outputs
 
