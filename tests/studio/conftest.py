@@ -131,13 +131,17 @@ class Running:
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._listener]}, daemon=True)
         self._thread.start()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.client = httpx.Client(base_url=self.url, headers={"X-Sfumato-Token": token}, timeout=PATIENCE_S)
+        self.client = self.bare(**{"X-Sfumato-Token": token})
         soon(lambda: self._server.started or not self._thread.is_alive())
         assert self._server.started
 
     def bare(self, **headers: str) -> httpx.Client:
-        """Return a client without the token."""
-        return httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE_S)
+        """Return a client that sends these headers, and no token of its own.
+
+        Each request has its own connection: the server may close an idle one while a request is on its way.
+        """
+        limits = httpx.Limits(max_keepalive_connections=0)
+        return httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE_S, limits=limits)
 
     def close(self) -> None:
         """Stop the studio, as Ctrl-C does."""
