@@ -196,7 +196,17 @@ def _limit_m(options: DesignOptions) -> float | None:
     if options.distortion is None:
         return None
     with option("--distortion"):
-        return units.parse(options.distortion, unit="m", subject="the distortion")
+        limit_m = units.parse(options.distortion, unit="m", subject="the distortion")
+        if not limit_m > 0:
+            raise _no_distortion(options.distortion)
+    return limit_m
+
+
+def _no_distortion(distortion: str) -> InputError:
+    return InputError(
+        f"a distortion of {distortion} asks for nothing: every mechanism has it.",
+        "leave it out, or ask for more.",
+    )
 
 
 def _prior_data(options: DesignOptions) -> PriorData:
@@ -473,10 +483,7 @@ def _error_guarantee(
         else:
             guarantee = PlaceDistortion(distortion, site.places, visits, kind=_kind(site))
         if not guarantee.minimum > 0:
-            raise InputError(
-                f"a distortion of {distortion} asks for nothing: every mechanism has it.",
-                "leave it out, or ask for more.",
-            )
+            raise _no_distortion(distortion)
         if isinstance(guarantee, PlaceDistortion):
             guarantee.check_possible(prior)
             if of_visits:
