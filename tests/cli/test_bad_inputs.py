@@ -523,7 +523,7 @@ def test_there_are_two_hundred():
 def test_the_message_says_what_is_wrong_and_what_to_do(run, folder, monkeypatch, command, named):
     monkeypatch.chdir(folder)
     before = contents(folder)
-    with within_cpu_seconds(40):
+    with within_cpu_seconds(20):
         done = run(*shlex.split(command))
     sys.stdout.write(f"{command}\n{done.code}: {done.err}")  # the table: pytest -rP
     assert done.code in (1, 2), done

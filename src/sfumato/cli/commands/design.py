@@ -189,24 +189,24 @@ def _check_limit(options: DesignOptions) -> None:
 
 def _limit_m(options: DesignOptions) -> float | None:
     """Return the limit of the loss, or the least error, in metres; None where there is none."""
-    from ...core import units
+    from ...core import DistortionPrivacy, Loss
 
     if options.max_loss is not None:
         return max_loss_of(options.max_loss, "m")
     if options.distortion is None:
         return None
     with option("--distortion"):
-        limit_m = units.parse(options.distortion, unit="m", subject="the distortion")
-        if not limit_m > 0:
-            raise _no_distortion(options.distortion)
-    return limit_m
+        guarantee = DistortionPrivacy(options.distortion, Loss([[0.0]], "m"))
+        _check_asks(guarantee, options.distortion)
+    return guarantee.minimum
 
 
-def _no_distortion(distortion: str) -> InputError:
-    return InputError(
-        f"a distortion of {distortion} asks for nothing: every mechanism has it.",
-        "leave it out, or ask for more.",
-    )
+def _check_asks(guarantee: DistortionPrivacy, distortion: str) -> None:
+    if not guarantee.minimum > 0:
+        raise InputError(
+            f"a distortion of {distortion} asks for nothing: every mechanism has it.",
+            "leave it out, or ask for more.",
+        )
 
 
 def _prior_data(options: DesignOptions) -> PriorData:
@@ -482,8 +482,7 @@ def _error_guarantee(
             guarantee = DistortionPrivacy(distortion, errors)
         else:
             guarantee = PlaceDistortion(distortion, site.places, visits, kind=_kind(site))
-        if not guarantee.minimum > 0:
-            raise _no_distortion(distortion)
+        _check_asks(guarantee, distortion)
         if isinstance(guarantee, PlaceDistortion):
             guarantee.check_possible(prior)
             if of_visits:
