@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import ledgers, privacy
+from sfumato import ledgers, privacy, sequences
 from sfumato.core.arguments import check_arguments
 from sfumato.errors import InputError, SfumatoError
 from sfumato.ledgers import Charge
@@ -33,7 +33,7 @@ NUMBERS = itertools.count()
 NOISE = sf.mechanisms.planar.CoordinateNoise.for_visits(VISITS, "1/km")
 BLUR = sf.Blur(MECHANISM, LEDGER, GUARANTEE)
 FRESH = ledgers.Scheme.fresh(MECHANISM)
-CHAIN = ledgers.MarkovChain.constant(PRIOR)
+CHAIN = sequences.MarkovChain.constant(PRIOR)
 
 WRONG: dict[str, Any] = {
     "None": None,
@@ -184,10 +184,10 @@ CALLS: dict[str, Call] = {
         ledgers.averaging_errors,
         {"scheme": FRESH, "prior": PRIOR, "reports": [1], "trials": 2, "seed": 1, "failure": 0.1},
     ),
-    "MarkovChain": Call(ledgers.MarkovChain, {"initial": PRIOR, "transition": MECHANISM}),
-    "MarkovChain.constant": Call(ledgers.MarkovChain.constant, {"prior": PRIOR}),
+    "MarkovChain": Call(sequences.MarkovChain, {"initial": PRIOR, "transition": MECHANISM}),
+    "MarkovChain.constant": Call(sequences.MarkovChain.constant, {"prior": PRIOR}),
     "MarkovChain.of_traces": Call(
-        ledgers.MarkovChain.of_traces, {"space": SPACE, "traces": [[0, 1]], "smoothing": 1.0}
+        sequences.MarkovChain.of_traces, {"space": SPACE, "traces": [[0, 1]], "smoothing": 1.0}
     ),
     "MarkovChain.filter": Call(CHAIN.filter, {"released": [(MECHANISM, 1)]}),
     "MarkovChain.next_prior": Call(CHAIN.next_prior, {"released": [(MECHANISM, 1)]}),

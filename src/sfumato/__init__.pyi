@@ -19,6 +19,7 @@ from . import proofs as proofs
 from . import releases as releases
 from . import reports as reports
 from . import sampling as sampling
+from . import sequences as sequences
 from . import statistics as statistics
 from . import transport as transport
 from ._version import __version__ as __version__

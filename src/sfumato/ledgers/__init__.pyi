@@ -9,7 +9,6 @@ from .budgets import BudgetClass as BudgetClass
 from .budgets import BudgetDay as BudgetDay
 from .budgets import LedgerBudgets as LedgerBudgets
 from .budgets import NearUser as NearUser
-from .chain import MarkovChain as MarkovChain
 from .charges import Charge as Charge
 from .composition import Composition as Composition
 from .composition import ErrorCurve as ErrorCurve

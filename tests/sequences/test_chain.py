@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.ledgers import MarkovChain, Scheme
+from sfumato.ledgers import Scheme
+from sfumato.sequences import MarkovChain
 
-from .cases import PRIOR, SPACE, noise
+from ..ledgers.cases import PRIOR, SPACE, noise
 
 
 def walk(seed):
