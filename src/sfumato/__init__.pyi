@@ -60,6 +60,7 @@ from .geo import Visits as Visits
 from .geo import read_visits as read_visits
 from .geo import synthetic_city as synthetic_city
 from .ledgers import Blur as Blur
+from .ledgers import Day as Day
 from .ledgers import Ledger as Ledger
 from .mechanisms import noise_accuracy as noise_accuracy
 from .mechanisms import repair_to_private as repair_to_private

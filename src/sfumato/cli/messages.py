@@ -27,6 +27,7 @@ PARTIAL: Final = 3  # the exit code of work that was not finished, or of a requi
 _RENAMED: Final[Mapping[str, str]] = {
     "read_visits.user": "user_column",
     "release.user": "user_column",
+    "release.time": "time_column",
     "Ledger.key": "key_file",
     "Grid.covering.shape": "cells",
     "Hexagons.covering.cell": "hexagons",

@@ -16,6 +16,10 @@ from .composition import Scheme as Scheme
 from .composition import averaging_errors as averaging_errors
 from .composition import compose as compose
 from .composition import errors_after as errors_after
+from .day import Day as Day
+from .day import DayPrivacy as DayPrivacy
+from .day import TickReport as TickReport
+from .day_reports import DayReports as DayReports
 from .fingerprints import fingerprint as fingerprint
 from .ledger import Ledger as Ledger
 from .ledger import migrate as migrate

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, MutableMapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,8 +32,13 @@ from ..sampling import Sampler, SystemWords, simulator
 from ..sampling.sampler import points_of
 from .accounts import BudgetError, Report
 from .charges import Charge, Draw, as_list, charge_sentence, place_of, proved_charge
+from .day import stated_promise
 from .fingerprints import fingerprint
 from .ledger import Ledger
+
+if TYPE_CHECKING:
+    from .day import Day
+    from .day_reports import DayReports
 
 Fallback = Literal["refuse", "repeat"]
 _FALLBACKS = ("refuse", "repeat")
@@ -125,17 +130,7 @@ class Blur(NotebookRepr):
             )
         channel: Mechanism | None = None if points else mechanism.channel()
         mechanism = mechanism if channel is None else channel
-        if promise is None:
-            guarantees = mechanism.stated_guarantees
-            charged = [
-                guarantee for guarantee in guarantees if isinstance(guarantee, MetricPrivacy | CoordinatePrivacy)
-            ]
-            if not charged:
-                raise InputError(
-                    f"{mechanism!r} has no guarantee that could be charged.",
-                    python("pass promise=, such as sf.CoordinatePrivacy('1/km')."),
-                )
-            promise = charged[0]
+        promise = stated_promise(mechanism) if promise is None else promise
         promise = promise.promise if isinstance(promise, VertexPrivacy) else promise
         charge = proved_charge(mechanism, promise)
         unit = promise.unit if isinstance(promise, CoordinatePrivacy) else promise.metric.unit
@@ -313,6 +308,24 @@ class Blur(NotebookRepr):
         if self._channel is None:
             return self.degrees(reports)
         return np.array([self._position(report) for report in reports], dtype=np.intp)
+
+    @check_arguments
+    def day(
+        self,
+        day: Day,
+        *,
+        start: tuple[float, float],
+        positions: MutableMapping[str, tuple[float, float]] | None = None,
+    ) -> DayReports:
+        """Return the reports of users at the ticks of a day.
+
+        ``start`` is a fixed public point, latitude and longitude in degrees, for ticks before a user's first
+        position. ``positions`` stores the last position of each user, in memory by default. Raises `InputError` if
+        the mechanism is not one of places, or its reports spend more than the day's epsilon.
+        """
+        from .day_reports import DayReports
+
+        return DayReports(self, day, start, positions)
 
     @check_arguments
     def charge_for(self, user: str, reports: int = 1) -> Charge:

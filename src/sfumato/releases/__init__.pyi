@@ -20,3 +20,4 @@ from .release import PreparedRelease as PreparedRelease
 from .release import prepare as prepare
 from .release import release as release
 from .reporters import positions_in as positions_in
+from .schedule import Schedule as Schedule

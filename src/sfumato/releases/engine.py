@@ -106,7 +106,7 @@ def outcome_of(
         mark=mark.mechanisms,
         seconds=seconds,
         row_reports=kernel.places,
-        carried_over=tuple(kernel.kept_columns.sources),
+        carried_over=() if kernel.options.schedule else tuple(kernel.kept_columns.sources),
         **rest,
     )
 
@@ -161,7 +161,11 @@ def plan_release(
         stream,
         people,
         bounds_of_report(bounds, columnwise=kernel.columnwise),
-        (*sentences(bounds, people, columnwise=kernel.columnwise), *kernel.kept_columns.sentences, *also_said),
+        (
+            *sentences(bounds, people, columnwise=kernel.columnwise),
+            *(() if kernel.options.schedule else kernel.kept_columns.sentences),
+            *also_said,
+        ),
         limits,
         allow,
         Mark.of(kernel.drawables, columnwise=kernel.columnwise),
@@ -282,6 +286,11 @@ def prepare_frame(
     """
     limits = PersonLimits(max_reports_per_person, max_epsilon_per_person)
     request = check_options(mechanism, place_column, outside, allow, options, lists=True)
+    if request.schedule is not None:
+        raise InputError(
+            f"{argument('schedule')} writes a file.",
+            f"name it with {argument('target', 'private.parquet')}.",
+        )
     kind = kind_of(frame)
     stream, _ = open_source(kind.arrow(), request)
     draw = make_draw(mechanism, stream, request, place_column, kind)

@@ -20,6 +20,7 @@ from ..rounding import plural
 from ..sampling import SystemWords
 from ..tables import no_column
 from .reporters import InputKind, NoiseReporter, Reporter
+from .schedule import Schedule
 
 Outside = Literal["error", "nearest", "drop"]
 OUTSIDE: Final = ("error", "nearest", "drop")
@@ -55,6 +56,7 @@ class ReleaseOptions(CompactRepr):
     uncertainty: bool = False
     prior: tuple[str, Prior | Visits] | None = None
     darwin_core: bool = False
+    schedule: Schedule | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -229,12 +231,15 @@ def check_options(
             f"a release has no argument {unknown[0]!r}.",
             python("read help(sfumato.release) for those that it has."),
         )
-    request = ReleaseOptions(outside=outside or "error", lists=lists, **options)
+    scheduled = options.get("schedule") is not None
+    request = ReleaseOptions(outside=outside or ("nearest" if scheduled else "error"), lists=lists, **options)
     if not 0 <= allow <= 1:
         raise InputError(
             f"{allow} is not a share of rows.", f"use a number from 0 to 1, such as {argument('allow', 0.05)}."
         )
     _check_acts(request.outside, request.within, allow)
+    if scheduled:
+        _check_schedule(request, place_column)
     check_people(request.people, request.user, "release.user")
     request = replace(
         request,
@@ -263,6 +268,30 @@ def check_options(
             "the guarantees of all releases add up.",
         )
     return request
+
+
+def _check_schedule(options: ReleaseOptions, place_column: str | None) -> None:
+    """Refuse options that do not fit rows for users and ticks (`InputError`)."""
+    others = {
+        "column": options.column,
+        "keep": options.keep or None,
+        "by": options.by,
+        "also": options.also or None,
+        "place_column": place_column,
+        "uncertainty": options.uncertainty or None,
+        "darwin_core": options.darwin_core or None,
+    }
+    for name, value in others.items():
+        if value is not None:
+            raise InputError(
+                f"{argument(name)} does not fit {argument('schedule')}: rows have a user, a time and a report.",
+                f"leave out {argument(name)}.",
+            )
+    if options.outside != "nearest":
+        raise InputError(
+            f"{argument('outside', options.outside)} does not fit {argument('schedule')}: each tick has a report.",
+            f"use {argument('outside', 'nearest')}, or leave it out.",
+        )
 
 
 def check_uncertainty(options: ReleaseOptions, place_column: str | None = None) -> None:

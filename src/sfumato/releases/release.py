@@ -7,7 +7,7 @@ import os
 import time as clock
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypedDict, TypeVar, Unpack, overload
 
@@ -15,17 +15,18 @@ from .._system import check_writable, pa
 from ..core import Prior
 from ..core.immutable import CompactRepr
 from ..errors import DataError, FileError, InputError, SfumatoError, argument
-from ..geo import People, Visits
+from ..geo import People, Visits, read_visits
 from ..ledgers import Blur
 from ..rounding import plural
 from ..tables import BATCH_ROWS, ArrowBatch, ArrowStream, BatchWriter, LazyTable, check_streamed, is_pipe
 from .draws import Tally, check_affordable, stop_run
 from .engine import Progress, ReleasePlan, draw_parts, make_draw, outcome_of, plan_release, prepare_frame
 from .frame_kinds import kind_of
-from .options import ALLOWED, WITHIN, Mechanisms, Outside, check_options
+from .options import ALLOWED, WITHIN, Mechanisms, Outside, ReleaseOptions, check_options
 from .promises import People as PersonCounts
 from .promises import PersonLimits
 from .provenance import KEY, FileMark, Receipt, Release, check_receipt, mark_beside, state_of
+from .schedule import Schedule
 from .sources import AnySource, Identity, check_released, history, identity, keep_record, open_source, unreadable
 from .work_folder import PlaceMemo, WorkFolder, facts_of, unwritable, work_folder
 
@@ -53,6 +54,7 @@ class _Rest(TypedDict, total=False):
     uncertainty: bool
     prior: tuple[str, Prior | Visits] | None
     darwin_core: bool
+    schedule: Schedule | None
     allow: float
     max_reports_per_person: int | None
     max_epsilon_per_person: float | str | None
@@ -93,6 +95,7 @@ def release(
     uncertainty: bool = False,
     prior: tuple[str, Prior | Visits] | None = None,
     darwin_core: bool = False,
+    schedule: Schedule | None = None,
     allow: float = ALLOWED,
     max_reports_per_person: int | None = None,
     max_epsilon_per_person: float | str | None = None,
@@ -170,6 +173,8 @@ def release(
         darwin_core: Write ``decimalLatitude``, ``decimalLongitude``, ``geodeticDatum``,
             ``coordinateUncertaintyInMeters`` (as ``uncertainty_m``), ``coordinatePrecision`` and
             ``dataGeneralizations`` instead of latitude, longitude and label.
+        schedule: Release tracks at the ticks of days: a row for each user and tick, with the last position before
+            it. The guarantee of a day is proved and stated. Rows outside are moved to the nearest place.
         allow: The share of rows that may be moved or dropped.
         max_reports_per_person: Refuse the release, before any draw, if a person has more reports in it, or people
             cannot be counted. Places that are reported once count once; earlier releases of the source count,
@@ -267,7 +272,7 @@ class PreparedRelease(CompactRepr):
             source=None if self._source is None else FileMark.of(self._source, self._plan.stream.files),
             target=FileMark.of(self.target),
             mechanism_files=[FileMark.of(file) for file in files],
-            left_out=self._plan.kernel.kept_columns.left_out,
+            left_out=() if self._plan.kernel.options.schedule else self._plan.kernel.kept_columns.left_out,
             ledger=self._has_ledger,
         )
 
@@ -413,6 +418,12 @@ def prepare(
         kind = kind_of(table)
         table = kind.arrow()
     stream, source_options = open_source(table, request)
+    also_said: tuple[str, ...] = ()
+    if request.schedule is not None:
+        also_said = request.schedule.sentences(mechanism)
+        visits = source if isinstance(source, Visits) else _fixes(table, request)
+        rows, source_options = request.schedule.stream(visits, stream.name, source_options)
+        stream = replace(rows, files=stream.files)
     draw = make_draw(mechanism, stream, source_options, place_column, kind)
     known = identity(stream, *request.columns)
     if resume and known is None:
@@ -422,13 +433,19 @@ def prepare(
         )
     if known is not None and not (draw.blur is not None or resume or again):
         check_released(known, path)
-    plan = plan_release(draw, stream, limits, allow, size=size)
+    plan = plan_release(draw, stream, limits, allow, size=size, also_said=also_said)
     ledger = mechanism.ledger.address if isinstance(mechanism, Blur) else ""
     facts = {
         "source": "" if known is None else known.place,
         "mechanism": plan.mark.text,
         "set of options": json.dumps(
-            {**asdict(source_options), "people": request.people, "allow": allow, "place_column": place_column},
+            {
+                **asdict(replace(source_options, schedule=None)),
+                **({} if request.schedule is None else {"schedule": request.schedule.mark}),
+                "people": request.people,
+                "allow": allow,
+                "place_column": place_column,
+            },
             default=str,
         ),
         "kind of table": suffix,
@@ -440,3 +457,10 @@ def prepare(
     if not resume:
         check_affordable(draw, stream, size, allow)
     return job
+
+
+def _fixes(source: Any, options: ReleaseOptions) -> Visits:
+    """Return the fixes of a source, in memory."""
+    roles = {name: getattr(options, name) for name in ("lat", "lon", "user", "time")}
+    rest: Any = {"people": options.people, "skip_damaged": options.skip_damaged}
+    return read_visits(source, **roles, attributes=(), **rest)

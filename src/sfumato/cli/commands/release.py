@@ -11,10 +11,10 @@ import typer
 from typer import Argument, Option
 
 from ..._system import owner_only
-from ...errors import InputError, argument
+from ...errors import FileError, InputError, argument
 from ..mechanism_files import charged_blur, mechanisms_in
 from ..messages import say
-from ..options import KeyFile, Latitude, Longitude, People, SkipDamaged, UserColumn
+from ..options import KeyFile, Latitude, Longitude, People, SkipDamaged, TimeColumn, UserColumn
 from ..outputs import check_ending, check_outputs
 from ..place_options import OF_FILES
 from .ledger import open_ledger
@@ -74,6 +74,22 @@ def command(
         list[str] | None,
         Option(help="Another place of each row, with its own report: end_lat,end_lng. Repeatable."),
     ] = None,
+    schedule: Annotated[
+        str | None,
+        Option(help="Release tracks at public times: '6/km every 4 h', or '3/km at 09:00, 13:00, 18:00'."),
+    ] = None,
+    zone: Annotated[str, Option(help="The time zone of --schedule: Europe/Paris.")] = "UTC",
+    dates: Annotated[
+        str | None, Option(help="The days of --schedule: '2026-01-01', or '2026-01-01,2026-01-31'.")
+    ] = None,
+    start: Annotated[
+        str | None, Option(help="A public point 'lat,lon' for times before a user's first position.")
+    ] = None,
+    users: Annotated[
+        Path | None,
+        Option(help="A file of the users of --schedule, one in a line. [default: those of the source]"),
+    ] = None,
+    time_column: TimeColumn = None,
     by: Annotated[
         str | None, Option(help="The column that names each row's mechanism file in the folder.")
     ] = None,
@@ -132,6 +148,7 @@ def command(
         sampler = charged_blur(content, open_ledger(ledger, key_file))
     else:
         sampler = content.mechanism
+    plan = _schedule(schedule, zone, dates, start, users)
     with working("Checking the table and the mechanism"):
         job = prepare(
             sampler,
@@ -150,7 +167,9 @@ def command(
             uncertainty=uncertainty,
             prior=None if prior is None else _prior(prior, content, file),
             darwin_core=darwin_core,
-            outside=choice,
+            schedule=plan,
+            time=time_column,
+            outside=choice if plan is None or outside != "error" else None,
             within=move_within,
             allow=allow,
             max_reports_per_person=max_reports_per_person,
@@ -182,6 +201,41 @@ def command(
             else:
                 record.save(path)
             say(f"Written: {path}")
+
+
+def _schedule(text: str | None, zone: str, dates: str | None, start: str | None, users: Path | None) -> Any:
+    """Return the schedule of ``--schedule`` and its options; None without it."""
+    if text is None:
+        others = {"--zone": zone != "UTC", "--dates": dates, "--start": start, "--users": users}
+        for option, value in others.items():
+            if value:
+                raise InputError(
+                    f"{option} is for --schedule.", "leave it out, or write --schedule '6/km every 4 h'."
+                )
+        return None
+    if dates is None or start is None:
+        raise InputError(
+            "--schedule needs the days and a public point.",
+            "write --dates 2026-01-01,2026-01-31 --start 48.86,2.35.",
+        )
+    try:
+        lat, lon = map(float, start.split(","))
+    except ValueError:
+        raise InputError(f"--start {start!r} is no point.", "write latitude and longitude: 48.86,2.35.") from None
+    from ...ledgers import Day
+    from ...releases import Schedule
+
+    names = None if users is None else _names_in(users)
+    return Schedule(Day.parse(text, zone=zone), dates.split(","), (lat, lon), names)
+
+
+def _names_in(path: Path) -> list[str]:
+    """Return the names in a file of text, one in a line."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{str(path)!r} cannot be read as text ({error}).", "write one user in a line.") from None
+    return [line.strip() for line in lines if line.strip()]
 
 
 def _prior(text: str, content: MechanismFile | dict[str, Any], file: Path) -> tuple[str, Prior | Visits]:
