@@ -27,6 +27,7 @@ from pyarrow import parquet
 
 import sfumato as sf
 from sfumato.mechanisms.planar import CoordinateNoise
+from sfumato.releases import Schedule
 
 from .results import FOLDER, Invocation
 
@@ -36,6 +37,7 @@ ROWS: Final = 2_000_000
 _CHUNK: Final = 1 << 20
 _APPLIED: Final = 20_000  # rows that are drawn one by one
 _NOISY: Final = 1_000_000  # rows of the run with coordinate noise at most
+_USERS: Final = 1_000_000  # of a day
 _ROUNDS: Final = 2
 
 _PAGE: Final = """# A table released, and copied
@@ -123,6 +125,18 @@ def noise(folder: Path) -> int:
     return sf.release(drawn, table, folder / "noise.parquet").rows
 
 
+def day(folder: Path) -> int:
+    """Release a day of many users at six ticks, from three fixes of each on average."""
+    rng, size = np.random.Generator(np.random.PCG64(6)), 3 * _USERS
+    seconds = rng.integers(0, 86_400, size).astype("timedelta64[s]")
+    lat, lon = 48.85 + rng.normal(0, 0.02, size), 2.35 + rng.normal(0, 0.03, size)
+    users, time_of = rng.integers(0, _USERS, size), np.datetime64("2026-01-01", "s") + seconds
+    parquet.write_table(pa.table({"user": users, "time": time_of, "lat": lat, "lon": lon}), folder / "day.parquet")
+    schedule = Schedule(sf.Day("6/km", every="4 h"), "2026-01-01", (48.85, 2.35), [*map(str, range(_USERS))])
+    drawn, target = sf.load(folder / "m.sfm"), folder / "day-out.parquet"
+    return sf.release(drawn, folder / "day.parquet", target, schedule=schedule, again=True).rows
+
+
 def apply(folder: Path) -> int:
     """Draw planar Laplace noise in floats for one row after the other, as a data frame's apply does."""
     from scipy.special import lambertw
@@ -149,6 +163,7 @@ RUNS: Final[dict[str, tuple[str, Callable[[Path], int]]]] = {
     "release": ("release", release),
     "keep": ("release, the user kept", lambda folder: release(folder, ["user"])),
     "charge": ("release with a ledger, one charge for each user and batch", charge),
+    "day": ("release of a day: a million users at six ticks", day),
     "noise": ("release with coordinate noise", noise),
     "apply": ("planar Laplace in floats, pandas apply", apply),
 }

@@ -28,6 +28,8 @@ _MOST_NAMES: Final = 8  # names in messages
 WITHIN: Final = "1 km"
 """How far points outside are moved at most, unless the caller says otherwise."""
 
+_ANYWHERE: Final = "40000 km"  # a tick has a report wherever its position is
+
 ALLOWED: Final = 0.01
 """The share of rows that may be moved or dropped, unless the caller allows more."""
 
@@ -240,6 +242,8 @@ def check_options(
     _check_acts(request.outside, request.within, allow)
     if scheduled:
         _check_schedule(request, place_column)
+        if units.length_m(request.within, "the distance") == units.length_m(WITHIN, ""):
+            request = replace(request, within=_ANYWHERE)
     check_people(request.people, request.user, "release.user")
     request = replace(
         request,

@@ -174,7 +174,8 @@ def release(
             ``coordinateUncertaintyInMeters`` (as ``uncertainty_m``), ``coordinatePrecision`` and
             ``dataGeneralizations`` instead of latitude, longitude and label.
         schedule: Release tracks at the ticks of days: a row for each user and tick, with the last position before
-            it. The guarantee of a day is proved and stated. Rows outside are moved to the nearest place.
+            it. The guarantee of a day is proved and stated. Positions outside are moved to the nearest place,
+            by default any number of them and from anywhere.
         allow: The share of rows that may be moved or dropped.
         max_reports_per_person: Refuse the release, before any draw, if a person has more reports in it, or people
             cannot be counted. Places that are reported once count once; earlier releases of the source count,
@@ -264,6 +265,10 @@ class PreparedRelease(CompactRepr):
                 f"it. The table {str(self.target)!r} is complete.",
                 "compare the table with the source that was meant.",
             )
+        kernel, blur = self._plan.kernel, self._plan.draw.blur
+        if kernel.options.schedule is not None:
+            day = kernel.options.schedule.sentences(blur or kernel.drawables[""])
+            outcome = replace(outcome, notes=(*outcome.notes, *day))
         return Receipt.of(
             outcome,
             self.people,
@@ -272,7 +277,7 @@ class PreparedRelease(CompactRepr):
             source=None if self._source is None else FileMark.of(self._source, self._plan.stream.files),
             target=FileMark.of(self.target),
             mechanism_files=[FileMark.of(file) for file in files],
-            left_out=() if self._plan.kernel.options.schedule else self._plan.kernel.kept_columns.left_out,
+            left_out=() if kernel.options.schedule else kernel.kept_columns.left_out,
             ledger=self._has_ledger,
         )
 
@@ -420,6 +425,7 @@ def prepare(
     stream, source_options = open_source(table, request)
     also_said: tuple[str, ...] = ()
     if request.schedule is not None:
+        allow = 1.0 if allow == ALLOWED else allow  # a tick has a report wherever its position is
         also_said = request.schedule.sentences(mechanism)
         visits = source if isinstance(source, Visits) else _fixes(table, request)
         rows, source_options = request.schedule.stream(visits, stream.name, source_options)

@@ -166,13 +166,14 @@ class Schedule(CompactRepr):
                     f"if all fixes are one person's, name that person alone with {argument('users')}.",
                 )
             return list(self.users), np.zeros(len(visits), dtype=np.intp), 0
-        encoded = pa.array([name_text(user) for user in visits.user.tolist()], pa.string()).dictionary_encode()
+        names = [None if user is None else str(user) for user in visits.user.tolist()]
+        encoded = pa.array(names, pa.string()).dictionary_encode()
         if encoded.null_count:
             raise DataError(
                 f"{plural(encoded.null_count, 'fix', 'fixes')} of {name} name no user.", "leave such rows out."
             )
-        known = encoded.dictionary.to_pylist()
-        users = sorted(known) if self.users is None else list(self.users)
+        known = [name_text(user) or "" for user in encoded.dictionary.to_pylist()]
+        users = sorted(set(known)) if self.users is None else list(self.users)
         number = {user: position for position, user in enumerate(users)}
         numbers = np.array([number.get(user, -1) for user in known], dtype=np.intp)[encoded.indices.to_numpy()]
         return users, numbers, int((numbers < 0).sum())
