@@ -55,6 +55,7 @@ _DATED: Final = (
     r"^(?P<day>\d{4}-\d\d-\d\d)(?:[T ](?P<clock>\d\d:\d\d(?::\d\d(?:\.\d*)?)?)(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?)?$"
 )
 _AT_MIDNIGHT: Final = rf"^(?P<day>\d{{4}}-\d\d-\d\d)(?:[T ]00:00(?::00(?:\.0*)?)?)?(?P<zone>Z|{OFFSET})?$"
+_AFTER_ZEROS_US: Final = 946_857_600_000_000  # 2000-01-03, after all of these days in every zone
 _NO_TIME: Final = "-"
 # Days this near a day zero may contradict it: 2000-01-01 13:05 next to 1999-12-31 is no time of day alone.
 _NEAR: Final = np.timedelta64(366, "D")
@@ -248,6 +249,10 @@ class Clocks(CompactRepr):
             return cls._of_fractions(column)
         if not (is_text(column) or pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
             return None
+        if not is_text(column):
+            moments = pc.cast(pc.cast(column, pa.timestamp("us"), safe=False), pa.int64())
+            if pc.greater(pc.min(moments), _AFTER_ZEROS_US).as_py():
+                return None
         column = trim_blanks(column)
         known = len(column) - column.null_count
         if not known:
