@@ -204,7 +204,7 @@ def test_each_tick_is_drawn_once_for_the_last_position(days):
     assert days.answer("ada", CAFE, now=at(23)) == later
     without_fix = days.answer("ada", (math.nan, 2.0), now=at(10, day=2))
     assert is_near(without_fix[0], CAFE)
-    assert days.blur.ledger.balance("ada").spent == 4000
+    assert days.ledger.balance("ada").spent == 4000
     assert [is_near(report, START) for report in days.answer("bob", now=at(13))] == [True, True]
 
 
@@ -215,7 +215,7 @@ def test_two_devices_and_restarted_apps_give_one_report(tmp_path, days):
         assert other.answer("ada", WORK, now=at(13)) == first
         assert ledger.check().sound
     assert (
-        sf.Blur(steep("900/km"), days.blur.ledger).day(DAY, start=START).answer("ada", CAFE, now=at(14))[0][:3]
+        sf.Blur(steep("900/km"), days.ledger).day(DAY, start=START).answer("ada", CAFE, now=at(14))[0][:3]
         == first[0][:3]
     )
 
@@ -271,12 +271,12 @@ def test_wrong_positions_and_ledgers_are_refused(tmp_path, days):
     for fix in ((91.0, 0.0), (48.0,), "here"):
         with pytest.raises((InputError, TypeError)):
             days.answer("ada", fix, now=at(12))
-    assert days.blur.ledger.balance("ada").spent == 0
+    assert days.ledger.balance("ada").spent == 0
     line = sf.mechanisms.geometric(LINE, 1.0)
     with pytest.raises(InputError, match="places"):
         sf.Blur(line, Ledger.create(tmp_path / "n.db", 10)).day(sf.Day(3, every="8 h"), start=START)
     with pytest.raises(InputError, match="position"):
-        days.blur.day(DAY, start=(math.nan, 2.0))
+        sf.Blur(NOISE, days.ledger).day(DAY, start=(math.nan, 2.0))
     days.answer("ada", HOME, now=at(9, 30))
     import sqlite3
 

@@ -14,7 +14,7 @@ from sfumato.cli.app import app
 from sfumato.errors import DataError, InputError
 from sfumato.geo import Projection
 from sfumato.ledgers import BudgetError, Ledger
-from sfumato.releases import ReleaseOptions, Schedule, prepare
+from sfumato.releases import Schedule, prepare
 
 START = (48.80, 2.30)
 STEEP = sf.mechanisms.planar.CoordinateNoise("1000/km", "1 cm", Projection(48.85, 2.35))
@@ -30,7 +30,7 @@ def fixes(seed=1, users=20, rows=300):
 
 
 def rows_of(schedule, visits):
-    stream, _ = schedule.stream(visits, "the fixes", ReleaseOptions())
+    stream = schedule.stream(visits, "the fixes")
     table = pa.Table.from_batches(list(stream.batches(["user", "time", "lat", "lon"])))
     assert stream.rows == table.num_rows
     return table
@@ -187,7 +187,7 @@ def test_the_command_releases_a_schedule(tmp_path):
         "who",
     ]
     day = ["--schedule", "6000/km every 4 h", "--zone", "Europe/Paris", "--dates", "2026-03-28,2026-03-29"]
-    done = RUN.invoke(app, [*command, *day, "--start", "48.8,2.3", "--users", str(tmp_path / "users.txt")])
+    done = RUN.invoke(app, [*command, *day, "--start", "48.8,2.3", "--user-list", str(tmp_path / "users.txt")])
     assert done.exit_code == 0, done.output
     assert (
         "Schedule: Day of 6000/km, 6 ticks at 00:00, 04:00, 08:00, 12:00, 16:00, 20:00 Europe/Paris" in done.output
@@ -197,7 +197,7 @@ def test_the_command_releases_a_schedule(tmp_path):
         (day, "needs the days and a public point"),
         ([*day, "--start", "x"], "is no point"),
         (["--zone", "Europe/Paris"], "--zone is for --schedule"),
-        ([*day, "--start", "48.8,2.3", "--users", str(source)], "cannot be read as text"),
+        ([*day, "--start", "48.8,2.3", "--user-list", str(source)], "cannot be read as text"),
         ([*day, "--start", "48.8,2.3", "--keep", "who"], "--keep does not fit --schedule"),
         (["--schedule", "6000/km", "--dates", "2026-03-28", "--start", "48.8,2.3"], "is no schedule"),
     ):

@@ -28,6 +28,7 @@ _RENAMED: Final[Mapping[str, str]] = {
     "read_visits.user": "user_column",
     "release.user": "user_column",
     "release.time": "time_column",
+    "Schedule.users": "user_list",
     "Ledger.key": "key_file",
     "Grid.covering.shape": "cells",
     "Hexagons.covering.cell": "hexagons",

@@ -21,7 +21,7 @@ from ..errors import InputError, UnitError, argument, python
 from ..escaping import plain
 from ..proofs import Stated, VertexPrivacy, prove
 from ..rounding import amount_at_most, factor_at_most, float_above, plural
-from .accounts import ZERO, add, amount, decimal, encode, less, show, times
+from .accounts import amount, decimal, encode, less, show, times
 from .charges import ReportPrivacy, proved_charge
 
 _CLOCK: Final = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
@@ -125,13 +125,13 @@ class DayPrivacy(CompactRepr):
         one = f"1 {unit}" if unit else "1"
         slack = f"(r + {amount_at_most(self.slack_m, 'm')})" if self.slack_m else "r"
         reports = plural(self.ticks * self.days, "report")
-        held = "positions that the device held at these times"
+        positions = "positions that the device held at these times"
         if not self.points:
-            held = f"mechanism's values for the {held}"
+            positions = f"mechanism's values for the {positions}"
         period = "any two days" if self.days == 1 else f"any two periods of {self.days:,} days"
         more = "" if self.days > 1 else " n such days count n times."
         return (
-            f"For {period} on which the {held} are at most r apart, all {reports} together are at most "
+            f"For {period} on which the {positions} are at most r apart, all {reports} together are at most "
             f"e^({total} x {slack}) times as likely from one as from the other: "
             f"{factor_at_most(self._exponent(self.epsilon, Fraction(1)))} times for r = {one}. Without a fix the "
             "position is the last one before, which can be far from the person. The times are public."
@@ -239,12 +239,12 @@ class Day(Immutable):
     def ticks(self, on: date) -> tuple[Tick, ...]:
         """Return the ticks of the day that begins on a date, in order; as many on every day."""
         moments = [self._moment(on + timedelta(days=clock < self.reset), clock) for clock in self.clocks]
-        named = []
+        ticks = []
         for moment, group in groupby(moments):
             # Times in a gap of the clock are one moment, but as many ticks.
             for number, _ in enumerate(group):
-                named.append(Tick(moment, f"tick {moment:%Y-%m-%dT%H:%MZ}{f' {number + 1}' if number else ''}"))
-        return tuple(named)
+                ticks.append(Tick(moment, f"tick {moment:%Y-%m-%dT%H:%MZ}{f' {number + 1}' if number else ''}"))
+        return tuple(ticks)
 
     @check_arguments
     def due(self, now: datetime) -> tuple[Tick, ...]:
@@ -276,10 +276,9 @@ class Day(Immutable):
 
     def check_left(self, charge: Decimal, reports: Sequence[TickReport]) -> None:
         """Refuse a charge for the next report that exceeds what these reports leave of the day (`InputError`)."""
-        spent = ZERO
+        left = self.epsilon
         for report in reports:
-            spent = add(spent, report.epsilon)
-        left = less(self.epsilon, spent)
+            left = less(left, report.epsilon)
         if charge > left:
             raise InputError(
                 f"the next report is of {show(charge, self.unit)}, but {show(left, self.unit)} is left of the "

@@ -7,7 +7,7 @@ import math
 from collections.abc import MutableMapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -18,13 +18,11 @@ from ..errors import FileError, InputError, argument, python
 from ..rounding import amount_at_most
 from ..sampling import Sampler
 from .accounts import ZERO, BudgetError, Report
-from .blur import PointReports
 from .charges import ReportPrivacy, normal_name, proved_charge
 from .day import Day, DayPrivacy, Tick, TickReport, stated_promise
 from .fingerprints import SIZE
-
-if TYPE_CHECKING:
-    from .blur import Blur
+from .ledger import Ledger
+from .point_reports import PointReports
 
 Point = tuple[float, float]
 _MARK: Final = hashlib.blake2b(b"tick", digest_size=SIZE, person=b"sfumato day").digest()
@@ -53,17 +51,26 @@ class DayReports(NotebookRepr):
         positions: The last position of each user, degrees; stored by the app if it must survive a restart.
     """
 
-    __slots__ = ("_drawables", "_start", "blur", "day", "positions", "privacy")
+    __slots__ = ("_drawables", "_mechanism", "_promise", "_start", "day", "ledger", "positions", "privacy")
 
-    def __init__(self, blur: Blur, day: Day, start: Point, positions: MutableMapping[str, Point] | None) -> None:
+    def __init__(
+        self,
+        mechanism: Randomizer,
+        ledger: Ledger,
+        promise: ReportPrivacy,
+        day: Day,
+        start: Point,
+        positions: MutableMapping[str, Point] | None,
+    ) -> None:
         first = _point(start, "start")
         if first is None:
             raise InputError(f"{argument('start', start)} is no position.", "pass a public point: (48.86, 2.35).")
-        self.blur, self.day, self._start = blur, day, first
+        self.ledger, self.day, self._start = ledger, day, first
+        self._mechanism, self._promise = mechanism, promise
         self.positions: MutableMapping[str, Point] = {} if positions is None else positions
-        self.privacy: DayPrivacy = day.check(blur.mechanism, blur.promise)
-        points = PointReports(Sampler(blur.mechanism))
-        self._drawables: dict[Randomizer, tuple[PointReports, Decimal]] = {blur.mechanism: (points, blur.charge)}
+        self.privacy: DayPrivacy = day.check(mechanism, promise)
+        points, charge = PointReports(Sampler(mechanism)), proved_charge(mechanism, promise)
+        self._drawables: dict[Randomizer, tuple[PointReports, Decimal]] = {mechanism: (points, charge)}
         points.draw(np.array([first[0]]), np.array([first[1]]), "nearest")  # refuses what is not about places
 
     @check_arguments
@@ -90,7 +97,7 @@ class DayReports(NotebookRepr):
         return tuple(reports)
 
     def _answer_tick(self, user: str, tick: Tick, position: Point, reports: Sequence[TickReport]) -> TickReport:
-        mechanism = self.day.mechanism(reports, self.blur.mechanism)
+        mechanism = self.day.mechanism(reports, self._mechanism)
         silent = TickReport(tick.time, *(reports[-1][1:3] if reports else self._start), ZERO)
         if mechanism is None:
             return silent
@@ -102,14 +109,13 @@ class DayReports(NotebookRepr):
             degrees = np.asarray(points.degrees(points.draw(lat, lon, "nearest")))
             return [(north, east) for north, east in degrees.tolist()]
 
-        ledger = self.blur.ledger
         try:
-            (report,) = ledger.reports([user], [tick.key], charge, draw, _MARK)
+            (report,) = self.ledger.reports([user], [tick.key], charge, draw, _MARK)
         except BudgetError:
             return silent
         if not isinstance(report, tuple):
             raise FileError(
-                f"in {ledger.address!r} the report of a tick is no position.",
+                f"in {self.ledger.address!r} the report of a tick is no position.",
                 "the ledger was changed: restore it from a copy, and check it.",
             )
         return TickReport(tick.time, *report, charge)
@@ -119,7 +125,7 @@ class DayReports(NotebookRepr):
         if mechanism not in self._drawables:
             promise = stated_promise(mechanism)
             privacy = self.day.check(mechanism, promise)
-            if not _same_kind(promise, self.blur.promise) or privacy.slack_m > self.privacy.slack_m:
+            if not _same_kind(promise, self._promise) or privacy.slack_m > self.privacy.slack_m:
                 raise InputError(
                     f"{argument('adapt')} returned {mechanism!r}, whose guarantee is not for the distances of the "
                     f"day's, or has a slack above {amount_at_most(self.privacy.slack_m, 'm')}.",
@@ -129,7 +135,7 @@ class DayReports(NotebookRepr):
         return self._drawables[mechanism]
 
     def __repr__(self) -> str:
-        return f"DayReports: {self.day!r}, {self.blur!r}"
+        return f"DayReports: {self.day!r}, {self.privacy}"
 
 
 def _point(value: Point, name: str) -> Point | None:

@@ -276,7 +276,7 @@ def check_options(
 
 def _check_schedule(options: ReleaseOptions, place_column: str | None) -> None:
     """Refuse options that do not fit rows for users and ticks (`InputError`)."""
-    others = {
+    misfits = {
         "column": options.column,
         "keep": options.keep or None,
         "by": options.by,
@@ -285,7 +285,7 @@ def _check_schedule(options: ReleaseOptions, place_column: str | None) -> None:
         "uncertainty": options.uncertainty or None,
         "darwin_core": options.darwin_core or None,
     }
-    for name, value in others.items():
+    for name, value in misfits.items():
         if value is not None:
             raise InputError(
                 f"{argument(name)} does not fit {argument('schedule')}: rows have a user, a time and a report.",

@@ -26,7 +26,7 @@ from .options import ALLOWED, WITHIN, Mechanisms, Outside, ReleaseOptions, check
 from .promises import People as PersonCounts
 from .promises import PersonLimits
 from .provenance import KEY, FileMark, Receipt, Release, check_receipt, mark_beside, state_of
-from .schedule import Schedule
+from .schedule import COLUMNS, Schedule
 from .sources import AnySource, Identity, check_released, history, identity, keep_record, open_source, unreadable
 from .work_folder import PlaceMemo, WorkFolder, facts_of, unwritable, work_folder
 
@@ -428,8 +428,9 @@ def prepare(
         allow = 1.0 if allow == ALLOWED else allow  # a tick has a report wherever its position is
         also_said = request.schedule.sentences(mechanism)
         visits = source if isinstance(source, Visits) else _fixes(table, request)
-        rows, source_options = request.schedule.stream(visits, stream.name, source_options)
-        stream = replace(rows, files=stream.files)
+        stream = replace(request.schedule.stream(visits, stream.name), files=stream.files)
+        columns: Any = COLUMNS
+        source_options = replace(source_options, people=None, **columns)
     draw = make_draw(mechanism, stream, source_options, place_column, kind)
     known = identity(stream, *request.columns)
     if resume and known is None:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from ..ledgers import Blur, Day
 from ..rounding import plural
 from ..tables import TableStream, frame_stream, name_text
 
-if TYPE_CHECKING:
-    from .options import ReleaseOptions
+COLUMNS: Final = {"lat": "lat", "lon": "lon", "user": "user", "time": "time", "keep": ("user", "time")}
+"""The options of a release that name the columns of a schedule's rows."""
 
 _ROWS: Final = 1 << 20  # of a batch
 _MOST_DAYS: Final = 3660
@@ -73,7 +73,7 @@ class Schedule(CompactRepr):
             raise InputError(f"{argument('start', start)} is no position.", "pass a public point: (48.86, 2.35).")
         names = None if users is None else tuple(name_text(user) or "" for user in users)
         if names is not None and ("" in names or len(set(names)) < len(names) or not names):
-            raise InputError(f"{argument('users')} names no user, or one twice.", "name each user once.")
+            raise InputError(f"{argument('Schedule.users')} names no user, or one twice.", "name each user once.")
         assign(self, day=day, first=days[0], last=days[-1], start=(float(lat), float(lon)), users=names)
 
     @property
@@ -98,8 +98,8 @@ class Schedule(CompactRepr):
         several = [f"All {self.days:,} days together are at most {total}."] if self.days > 1 else []
         return (f"Schedule: {self.day!r}, {dates}. {privacy.sentence}", *several)
 
-    def stream(self, visits: Visits, name: str, options: ReleaseOptions) -> tuple[TableStream, ReleaseOptions]:
-        """Return the rows of all users and ticks, by user and time, and the options in their columns."""
+    def stream(self, visits: Visits, name: str) -> TableStream:
+        """Return the rows of all users and ticks, by user and time: columns ``user, time, lat, lon``."""
         users, of_user, left_out = self._people(visits, name)
         if visits.time is None or np.isnat(visits.time).any():
             missing = len(visits) if visits.time is None else int(np.isnat(visits.time).sum())
@@ -145,12 +145,8 @@ class Schedule(CompactRepr):
             notes.append("the table shows which users the source has: name them to hide who has fixes")
         if left_out:
             notes.append(f"{plural(left_out, 'fix', 'fixes')} of users who are not named were left out")
-        stream = replace(
-            frame_stream(empty, name), rows=len(users) * len(ticks), read=read, notes=(*visits.notes, *notes)
-        )
-        return stream, replace(
-            options, lat="lat", lon="lon", user="user", time="time", keep=("user", "time"), people=None
-        )
+        rows, remarks = len(users) * len(ticks), (*visits.notes, *notes)
+        return replace(frame_stream(empty, name), rows=rows, read=read, notes=remarks)
 
     def _ticks(self) -> list[Any]:
         dates = [self.first + timedelta(days=number) for number in range(self.days)]
@@ -163,7 +159,7 @@ class Schedule(CompactRepr):
                 raise DataError(
                     f"{name} has no column of users.",
                     f"name it with {argument('release.user', 'column')}",
-                    f"if all fixes are one person's, name that person alone with {argument('users')}.",
+                    f"if all fixes are one person's, name that person alone with {argument('Schedule.users')}.",
                 )
             return list(self.users), np.zeros(len(visits), dtype=np.intp), 0
         names = [None if user is None else str(user) for user in visits.user.tolist()]

@@ -85,7 +85,7 @@ def command(
     start: Annotated[
         str | None, Option(help="A public point 'lat,lon' for times before a user's first position.")
     ] = None,
-    users: Annotated[
+    user_list: Annotated[
         Path | None,
         Option(help="A file of the users of --schedule, one in a line. [default: those of the source]"),
     ] = None,
@@ -148,7 +148,7 @@ def command(
         sampler = charged_blur(content, open_ledger(ledger, key_file))
     else:
         sampler = content.mechanism
-    plan = _schedule(schedule, zone, dates, start, users)
+    plan = _schedule(schedule, zone, dates, start, user_list)
     with working("Checking the table and the mechanism"):
         job = prepare(
             sampler,
@@ -206,8 +206,8 @@ def command(
 def _schedule(text: str | None, zone: str, dates: str | None, start: str | None, users: Path | None) -> Any:
     """Return the schedule of ``--schedule`` and its options; None without it."""
     if text is None:
-        others = {"--zone": zone != "UTC", "--dates": dates, "--start": start, "--users": users}
-        for option, value in others.items():
+        details = {"--zone": zone != "UTC", "--dates": dates, "--start": start, "--user-list": users}
+        for option, value in details.items():
             if value:
                 raise InputError(
                     f"{option} is for --schedule.", "leave it out, or write --schedule '6/km every 4 h'."
