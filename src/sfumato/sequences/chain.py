@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from ..core import Mechanism, Prior, Space
 from ..core.arguments import check_arguments
-from ..core.arrays import Floats, floats, integer, readonly
+from ..core.arrays import Floats, Positions, floats, integer
 from ..core.immutable import assign
 from ..errors import InputError, argument
+from .beliefs import backward_smoother, forward_filter, most_likely_path
 
 Released = Sequence[tuple[Mechanism, int]]
 """Each report: the mechanism that made it, and the position of the observable."""
@@ -82,27 +83,7 @@ class MarkovChain:
 
         Raises `InputError` if a report is impossible under the belief at its time.
         """
-        beliefs, coming = [], self.initial.probabilities
-        pairs: Sequence[Any] = released
-        for number, report in enumerate(pairs, 1):
-            is_pair = isinstance(report, tuple) and len(report) == 2
-            if not is_pair or not isinstance(report[0], Mechanism) or integer(report[1]) is None:
-                raise InputError(
-                    f"report {number} is {report!r}.",
-                    "pass (mechanism, position of the observable) for each report.",
-                )
-            mechanism, observable = report
-            likelihood = self._column(mechanism, observable)
-            joint = coming * likelihood
-            if not joint.any():
-                label = mechanism.observables.labels[observable]
-                raise InputError(
-                    f"report {number} ({label!r}) is impossible after the others.",
-                    "check the mechanism, the prior and the transition; of_traces(smoothing=1) allows every step.",
-                )
-            beliefs.append(joint / joint.sum())
-            coming = beliefs[-1] @ self.transition.matrix
-        return readonly(np.array(beliefs).reshape(-1, len(self.initial)))
+        return forward_filter(*self._arrays(released))
 
     @check_arguments
     def next_prior(self, released: Released) -> Prior:
@@ -121,17 +102,33 @@ class MarkovChain:
         Source:
             Rabiner, Proceedings of the IEEE 77, 1989 (forward and backward passes).
         """
-        forward = self.filter(released)
-        beliefs = np.empty_like(forward)
-        later = np.ones(len(self.initial))
-        for i in range(len(forward) - 1, -1, -1):
-            joint = forward[i] * later
-            beliefs[i] = joint / joint.sum()
-            mechanism, observable = released[i]
-            # What this report and later ones say about the secret before it; scaled, because only ratios count.
-            before = self.transition.matrix @ (self._column(mechanism, observable) * later)
-            later = before / before.max()
-        return readonly(beliefs)
+        return backward_smoother(*self._arrays(released))
+
+    @check_arguments
+    def most_likely_path(self, released: Released) -> Positions:
+        """Return the positions (reports,) of the most likely secrets, as a path, after all reports.
+
+        Of equally likely paths it is the lexicographically smallest one. Raises `InputError` if a report is
+        impossible under the belief at its time.
+
+        Source:
+            Viterbi, IEEE Transactions on Information Theory 13, 1967.
+        """
+        return most_likely_path(*self._arrays(released))
+
+    def _arrays(self, released: Released) -> tuple[Floats, list[Floats], Floats]:
+        """Return the first prior, the transition for each step, and the likelihoods (reports, secrets)."""
+        pairs: Sequence[Any] = released
+        for number, report in enumerate(pairs, 1):
+            is_pair = isinstance(report, tuple) and len(report) == 2
+            if not is_pair or not isinstance(report[0], Mechanism) or integer(report[1]) is None:
+                raise InputError(
+                    f"report {number} is {report!r}.",
+                    "pass (mechanism, position of the observable) for each report.",
+                )
+        columns = [self._column(mechanism, observable) for mechanism, observable in released]
+        likelihoods = np.array(columns).reshape(-1, len(self.initial))
+        return self.initial.probabilities, [self.transition.matrix] * len(columns), likelihoods
 
     def _column(self, mechanism: Mechanism, observable: int) -> Floats:
         n, m = mechanism.shape
