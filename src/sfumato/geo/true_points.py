@@ -358,8 +358,9 @@ def _next(x: Floats, w: Floats, y: Floats, here: Floats, pull: Floats) -> Floats
     if np.linalg.matrix_rank(curvature) < x.shape[1]:
         return steady
     newton = np.linalg.solve(curvature, pull)
-    candidates = (*(y + share * newton for share in _SHARES), steady)
-    return min(candidates, key=lambda point: float(w @ np.linalg.norm(x - point, axis=1)))
+    candidates = np.vstack([y + np.outer(_SHARES, newton), steady])
+    best = int(np.argmin(np.linalg.norm(x[:, None] - candidates, axis=2).T @ w))
+    return np.asarray(candidates[best])
 
 
 def medians(points: Floats, weights: Floats, starts: Floats, tolerance: float) -> Floats:
