@@ -147,7 +147,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         is the width of the table's cells in units of 1 / epsilon. Raises `InputError` if an array is not as
         described, or the table would have too many cells.
         """
-        table = PlaneRemap.of(self._inside(points_m), weights, self._plane_epsilon, self.step_m, fineness)
+        table = PlaneRemap.of(self._inside(points_m), weights, self.rate_per_m, self.step_m, fineness)
         reach = REACH_M if self.projection is None else self.reach_m
         return CoordinateNoise(self.epsilon, self.step_m, self.projection, reach, table)
 
@@ -235,9 +235,17 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
 
     def log_likelihoods(self, points_m: Floats, reports_m: Floats) -> Floats:
         """Return log P(report | point) + constant, without a table, from metres (k, 2), (n, 2): array (n, k)."""
-        origins = snap(points_m, self.step_m) * float(self.step_m)
-        away = np.hypot(*(reports_m[:, None] - origins).T).T
-        return np.asarray(-float(self.noise.rate / self.step_m) * away)
+        away = np.hypot(*(reports_m[:, None] - self.origins(points_m)).T).T
+        return np.asarray(-self.rate_per_m * away)
+
+    def origins(self, points_m: Floats) -> Floats:
+        """Return the lattice points that points (n, 2) are snapped to, where noise is added, metres (n, 2)."""
+        return np.asarray(snap(points_m, self.step_m) * float(self.step_m))
+
+    @property
+    def rate_per_m(self) -> float:
+        """The rate r of the noise exp(-r |z|) / Z, for vectors z in metres of the plane."""
+        return float(self.noise.rate / self.step_m)
 
     def error(self, points_m: ArrayLike, weights: ArrayLike, fineness: float = 0.1) -> PlaneError:
         """Return the mean distances of reports and of the attacker's best guesses from the truth, between bounds.
@@ -248,7 +256,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         none is in use.
         """
         x = self._inside(points_m)
-        table = self.remap or PlaneRemap.of(x, weights, self._plane_epsilon, self.step_m, fineness)
+        table = self.remap or PlaneRemap.of(x, weights, self.rate_per_m, self.step_m, fineness)
         on_plane = plane_error(x, weights, self.noise.rate, self.step_m, table)
         loss = raw_error(x, weights, self.noise.rate, self.step_m) if self.remap is None else on_plane.loss
         return PlaneError(self._on_ground(loss), self._on_ground(on_plane.attacker))
@@ -290,10 +298,6 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
                 python("use draw() with metres, or pass a Projection when you make it."),
             )
         return self.projection
-
-    @property
-    def _plane_epsilon(self) -> float:
-        return float(self.noise.rate / self.step_m)
 
     def _reports(self, points_m: ArrayLike, words: Words) -> Floats:
         x = self._inside(points_m)
