@@ -5,6 +5,7 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Callable
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -34,6 +35,9 @@ NOISE = sf.mechanisms.planar.CoordinateNoise.for_visits(VISITS, "1/km")
 BLUR = sf.Blur(MECHANISM, LEDGER, GUARANTEE)
 FRESH = ledgers.Scheme.fresh(MECHANISM)
 CHAIN = sequences.MarkovChain.constant(PRIOR)
+TIMED = sf.Visits([48.85, 48.851], [2.35, 2.351], ["a", "b"], np.array(["2024-05-01T05:00"] * 2, "M8[m]"))
+MOVEMENT = sequences.MovementModel.of_visits(TIMED, CITY.latlon, [540, 720], "Europe/Paris")
+PLAIN = sf.mechanisms.planar.CoordinateNoise("1/km", projection=CITY.projection)
 
 WRONG: dict[str, Any] = {
     "None": None,
@@ -74,6 +78,14 @@ class Call(NamedTuple):
 def make_ledger(**given: Any) -> sf.Ledger:
     """Make a ledger where none is yet."""
     return sf.Ledger.create(f"{FOLDER.name}/{next(NUMBERS)}.db", **given)
+
+
+FOLLOWER = sequences.Follower(MOVEMENT, PLAIN)
+
+
+def update_afresh(**given: Any) -> Any:
+    """Return the belief of a follower after one report."""
+    return sequences.Follower(MOVEMENT, PLAIN).update(**given)
 
 
 CALLS: dict[str, Call] = {
@@ -192,6 +204,30 @@ CALLS: dict[str, Call] = {
     "MarkovChain.filter": Call(CHAIN.filter, {"released": [(MECHANISM, 1)]}),
     "MarkovChain.next_prior": Call(CHAIN.next_prior, {"released": [(MECHANISM, 1)]}),
     "MarkovChain.smooth": Call(CHAIN.smooth, {"released": [(MECHANISM, 1)]}),
+    "MarkovChain.most_likely_path": Call(CHAIN.most_likely_path, {"released": [(MECHANISM, 1)]}),
+    "MovementModel": Call(
+        sequences.MovementModel,
+        {"places": [[48.85, 2.35]], "slots": [540], "marginals": [[1]], "kernels": [[[[1]]]], "zone": "UTC"},
+    ),
+    "MovementModel.of_visits": Call(
+        sequences.MovementModel.of_visits,
+        {"visits_of_others": TIMED, "places": CITY.latlon, "slots": [540, 720], "zone": "Europe/Paris"},
+    ),
+    "MovementModel.of_reports": Call(
+        sequences.MovementModel.of_reports,
+        {"reports": [[[48.85, 2.35]] * 2], "mechanism": PLAIN, "population": MOVEMENT},
+    ),
+    "PrivateMovementModel.of_days": Call(
+        sequences.PrivateMovementModel.of_days,
+        {"visits": TIMED.of_user("a"), "places": CITY.latlon, "slots": [540, 720], "zone": "Europe/Paris"},
+    ),
+    "MovementModel.move": Call(MOVEMENT.move, {"belief": [1, 0, 0, 0], "slot": 0, "minute": 600}),
+    "MovementModel.minute": Call(MOVEMENT.minute, {"time": datetime(2024, 5, 1, tzinfo=UTC)}),
+    "day_positions": Call(sequences.day_positions, {"visits": TIMED, "slots": [540, 720], "zone": "Europe/Paris"}),
+    "Follower": Call(sequences.Follower, {"model": MOVEMENT, "mechanism": PLAIN}),
+    "Follower.update": Call(update_afresh, {"minute": 540, "lat": 48.85, "lon": 2.35}),
+    "Follower.belief": Call(FOLLOWER.belief, {"minute": 600}),
+    "Follower.estimate": Call(FOLLOWER.estimate, {"minute": 600, "share": 0.9}),
     "attacks.optimal": Call(sf.attacks.optimal, {"mechanism": MECHANISM, "prior": PRIOR, "distance": D}),
     "mutual_information_bits": Call(sf.leakage.mutual_information_bits, {"mechanism": MECHANISM, "prior": PRIOR}),
     "randomised_response": Call(sf.mechanisms.randomised_response, {"space": SPACE, "epsilon": 1.0}),
