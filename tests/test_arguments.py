@@ -228,6 +228,18 @@ CALLS: dict[str, Call] = {
     "Follower.update": Call(update_afresh, {"minute": 540, "lat": 48.85, "lon": 2.35}),
     "Follower.belief": Call(FOLLOWER.belief, {"minute": 600}),
     "Follower.estimate": Call(FOLLOWER.estimate, {"minute": 600, "share": 0.9}),
+    "sequence_errors": Call(
+        sequences.sequence_errors,
+        {
+            "positions": [[[48.85, 2.35]] * 2],
+            "reports": [[[48.85, 2.35]] * 2],
+            "model": MOVEMENT,
+            "mechanism": PLAIN,
+        },
+    ),
+    "home_error": Call(
+        sequences.home_error, {"noise": PLAIN, "reports_per_day": 1, "days": 2, "homes": 3, "seed": 1}
+    ),
     "attacks.optimal": Call(sf.attacks.optimal, {"mechanism": MECHANISM, "prior": PRIOR, "distance": D}),
     "mutual_information_bits": Call(sf.leakage.mutual_information_bits, {"mechanism": MECHANISM, "prior": PRIOR}),
     "randomised_response": Call(sf.mechanisms.randomised_response, {"space": SPACE, "epsilon": 1.0}),

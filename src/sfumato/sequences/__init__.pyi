@@ -5,3 +5,6 @@ from .follower import PrivateFollower as PrivateFollower
 from .movement import MovementModel as MovementModel
 from .movement import PrivateMovementModel as PrivateMovementModel
 from .movement import day_positions as day_positions
+from .sequence_attacks import SequenceErrors as SequenceErrors
+from .sequence_attacks import home_error as home_error
+from .sequence_attacks import sequence_errors as sequence_errors
