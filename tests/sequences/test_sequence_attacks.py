@@ -109,6 +109,6 @@ def test_a_follower_is_closer_than_raw_reports_on_real_days(shared_data):
     reports = np.full(days.shape, np.nan)
     known = np.isfinite(days[..., 0])
     reports[known] = sf.simulator(noise, 5).blur(*days[known].T)
-    learned = MovementModel.of_reports(reports[:100], noise, others)
+    learned = MovementModel.of_reports(reports[170:200], noise, others)
     general, personal = (sequence_errors(days[200:], reports[200:], m, noise).errors for m in (others, learned))
     assert personal["filter"].value < general["filter"].value < general["reports"].value

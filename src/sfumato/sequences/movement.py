@@ -179,7 +179,8 @@ class MovementModel(_Movement):
 
         Expectation maximization finds the marginals from the reports of past days and other people's marginals,
         which count as 3 days; half of the mean over slots is added to each. A kernel is r I + (1 - r) marginal, r
-        from other people's kernels, of which 10 % are mixed in for habits that change.
+        from other people's kernels, of which 10 % are mixed in. Use recent days, because habits change. Compare
+        both models on later days with `sequence_errors`.
 
         Args:
             reports: Latitudes and longitudes in degrees at the slots of past days, array (days, T, 2); NaN where a
