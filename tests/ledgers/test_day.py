@@ -14,6 +14,7 @@ import sfumato as sf
 from sfumato.errors import FileError, InputError, UnitError
 from sfumato.geo import Projection
 from sfumato.ledgers import BudgetError, DayPrivacy, Ledger, TickReport
+from sfumato.sequences import MovementModel, PrivateMovementModel
 
 
 def steep(epsilon, step="1 cm"):
@@ -175,8 +176,8 @@ def test_ticks_are_due_by_the_clock_alone():
         ({"every": "3"}, "unit"),
         ({}, "neither"),
         ({"at": ["09:00"], "every": "3 h"}, "both"),
-        ({"every": "3 h", "zone": "Mars/Olympus"}, "unknown"),
-        ({"every": "3 h", "zone": "localtime"}, "unknown"),
+        ({"every": "3 h", "zone": "Mars/Olympus"}, "no time zone"),
+        ({"every": "3 h", "zone": "localtime"}, "no time zone"),
         ({"every": "3 h", "reset": "noon"}, "time of day"),
     ],
 )
@@ -284,3 +285,29 @@ def test_wrong_positions_and_ledgers_are_refused(tmp_path, days):
         database.execute("UPDATE sfumato_places SET report = '3'")
     with pytest.raises(FileError, match="no position"):
         days.answer("ada", HOME, now=at(9, 40))
+
+
+def test_an_estimate_follows_the_reports(days):
+    rng = np.random.default_rng(5)
+    places = np.array([HOME, WORK, CAFE])
+    walk = places[rng.integers(0, 3, 400)]
+    times = np.datetime64("2026-01-01T01:00", "us") + np.arange(400) * np.timedelta64(3, "h")
+    others = sf.Visits(*walk.T, user=["x"] * 400, time=times)
+    model = MovementModel.of_visits(others, places, DAY.slots, DAY.zone)
+    days.answer("ada", HOME, now=at(9, 5))
+    at_tick = days.estimate("ada", model, now=at(9, 10))
+    assert (at_tick.lat, at_tick.lon) == pytest.approx(HOME, abs=1e-5)
+    assert at_tick.as_of == 540
+    assert days.estimate("ada", model, now=at(11, 50)).error_m > at_tick.error_m
+    assert days.estimate("new", model, now=at(5)).as_of is None
+    private = PrivateMovementModel.of_days(others, places, DAY.slots, DAY.zone)
+    with pytest.raises(InputError, match="MovementModel"):
+        days.estimate("ada", private, now=at(10))
+    other = MovementModel.of_visits(others, places, [540, 720], "UTC")
+    with pytest.raises(InputError, match="not for the ticks"):
+        days.estimate("ada", other, now=at(10))
+
+
+def test_slots_follow_the_reset():
+    day = sf.Day("3/km", at=["23:30", "01:00", "12:00"], reset="05:00")
+    assert day.slots == (720, 1410, 1500)

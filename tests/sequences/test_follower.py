@@ -219,7 +219,7 @@ FOLLOWER = Follower(model(), noise())
         (lambda: MovementModel.of_visits(DATA, TWO, [660, 540], ZONE), "not ascending"),
         (lambda: MovementModel.of_visits(DATA, TWO, [540, 540], ZONE), "not ascending"),
         (lambda: MovementModel.of_visits(DATA, TWO, [540, 1981], ZONE), "not ascending"),
-        (lambda: MovementModel.of_visits(DATA, TWO, SLOTS, "Mars/Olympus"), "zone 'Mars/Olympus' is unknown"),
+        (lambda: MovementModel.of_visits(DATA, TWO, SLOTS, "Mars/Olympus"), "zone='Mars/Olympus' is no time zone"),
         (lambda: MovementModel.of_visits(DATA, [[np.nan, 1.0]], SLOTS, ZONE), "holds nan"),
         (lambda: MovementModel.of_visits(DATA, [[91.0, 1.0]], SLOTS, ZONE), "latitudes"),
         (lambda: MovementModel.of_visits(sf.Visits([40], [-74]), TWO, SLOTS, ZONE), "no user column"),

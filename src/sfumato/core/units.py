@@ -6,8 +6,9 @@ import math
 import re
 from fractions import Fraction
 from typing import Final
+from zoneinfo import ZoneInfo
 
-from ..errors import UnitError, python
+from ..errors import InputError, UnitError, argument, python
 from ..escaping import plain
 from ..rounding import amount
 
@@ -119,6 +120,20 @@ def _convert(number: str, source: str, target: str, *, per: bool) -> Fraction:
     if source and source != target:
         scale = Fraction(repr(_TABLE[source][1])) / Fraction(repr(_TABLE[target][1]))
     return Fraction(number) / scale if per else Fraction(number) * scale
+
+
+def time_zone(name: str) -> ZoneInfo:
+    """Return a time zone by its name; that of the device is refused, because it depends on where the device is."""
+    try:
+        if name.lower() != "localtime":
+            return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):  # unknown, not a name, or a folder
+        pass
+    raise InputError(
+        f"{argument('zone', name)} is no time zone.",
+        "use a name such as Europe/Paris, or UTC",
+        python("where the system has no time zones, install tzdata."),
+    )
 
 
 def is_length(unit: str) -> bool:

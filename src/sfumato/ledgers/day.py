@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
 from typing import Final, NamedTuple
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from ..core import CoordinatePrivacy, MetricPrivacy, Randomizer, units
 from ..core.arguments import check_arguments
@@ -203,14 +203,7 @@ class Day(Immutable):
             suffix = _UNIT.search(str(epsilon))
             unit = units.canonical(suffix[1]) if suffix else ""
         total = amount(epsilon, unit, "epsilon", at_most=True)
-        try:
-            _zone(zone)
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise InputError(
-                f"{argument('zone', zone)} is unknown.",
-                "use a name such as Europe/Paris, or UTC",
-                python("where the system has no time zones, install tzdata."),
-            ) from None
+        units.time_zone(zone)
         ordered = sorted(clocks, key=lambda clock: (clock < start, clock))
         assign(self, epsilon=total, unit=unit, clocks=tuple(ordered), zone=zone, reset=start, adapt=adapt)
 
@@ -234,6 +227,12 @@ class Day(Immutable):
         share = Fraction(self.epsilon) / len(self)
         places = _DIGITS - (self.epsilon / len(self)).adjusted() - 1
         return show(decimal(Fraction(math.floor(share * 10**places), 10**places)), self.unit)
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """The ticks as minutes of the day's first date, for movement models; from 1440 on of the next date."""
+        minutes = [clock.hour * 60 + clock.minute for clock in self.clocks]
+        return tuple(minute + _MINUTES * (minute < minutes[0]) for minute in minutes)
 
     @check_arguments
     def ticks(self, on: date) -> tuple[Tick, ...]:
@@ -355,12 +354,6 @@ def _first_after(early: datetime, late: datetime, zone: ZoneInfo) -> datetime:
         else:
             late = middle
     return late
-
-
-def _zone(name: str) -> ZoneInfo:
-    if name.lower() == "localtime":
-        raise ValueError("the zone of the device depends on where it is")
-    return ZoneInfo(name)
 
 
 def _per(unit: str) -> str:

@@ -17,6 +17,7 @@ from ..core.immutable import NotebookRepr
 from ..errors import FileError, InputError, argument, python
 from ..rounding import amount_at_most
 from ..sampling import Sampler
+from ..sequences import Follower, MovementModel, PositionEstimate
 from .accounts import ZERO, BudgetError, Report
 from .charges import ReportPrivacy, normal_name, proved_charge
 from .day import Day, DayPrivacy, Tick, TickReport, stated_promise
@@ -95,6 +96,30 @@ class DayReports(NotebookRepr):
         if here is not None:
             self.positions[name] = here
         return tuple(reports)
+
+    @check_arguments
+    def estimate(
+        self, user: str, model: MovementModel, *, now: datetime | None = None, share: float = 0.95
+    ) -> PositionEstimate:
+        """Return where a user is, estimated from the day's reports alone through a public movement model.
+
+        It is post-processing, so the day's guarantee holds for all estimates. Ticks that are due are answered
+        first. ``share`` is that of the radius. Raises `InputError` if the model is not for the day's ticks, the
+        day has an `adapt`, or the likelihood of the mechanism's reports is unknown (see `Follower`).
+        """
+        if self.day.adapt is not None or (tuple(model.slots), model.zone) != (self.day.slots, self.day.zone):
+            raise InputError(
+                f"{argument('model', model)} is not for the ticks of {self.day!r} with one mechanism.",
+                python("make it with MovementModel.of_visits(visits, places, day.slots, day.zone)."),
+            )
+        time = datetime.now(UTC) if now is None else now
+        follower, last = Follower(model, self._mechanism), float(self.day.slots[0])
+        for slot, report in zip(self.day.slots, self.answer(user, now=time), strict=False):
+            if report.epsilon:
+                follower.update(slot, report.lat, report.lon)
+                last = float(slot)
+        # Where a clock is set back, its minutes begin again.
+        return follower.estimate(max(last, model.minute(time)), share)
 
     def _answer_tick(self, user: str, tick: Tick, position: Point, reports: Sequence[TickReport]) -> TickReport:
         mechanism = self.day.mechanism(reports, self._mechanism)

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Final, Self
-from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Randomizer
+from ..core import Randomizer, units
 from ..core.arguments import check_arguments
 from ..core.arrays import Floats, Positions, floats, numbers, readonly
 from ..core.immutable import Immutable, assign
@@ -59,7 +58,7 @@ class _Movement(Immutable):
                 raise InputError(
                     f"a row of the {name} is negative somewhere, or does not sum to 1.", "pass probabilities."
                 )
-        _zone(zone)
+        units.time_zone(zone)
         assign(self, places=degrees, slots=minutes, marginals=rows, kernels=moves, zone=zone)
 
     @property
@@ -105,7 +104,7 @@ class _Movement(Immutable):
                 f"the time {time.isoformat(sep=' ')} has no time zone.",
                 "pass an aware time, such as datetime.now(UTC).",
             )
-        local = time.astimezone(_zone(self.zone))
+        local = time.astimezone(units.time_zone(self.zone))
         minutes = local.hour * 60 + local.minute + (local.second + local.microsecond / 1e6) / 60
         first = int(self.slots[0])
         return first + (minutes - first) % DAY
@@ -375,19 +374,9 @@ def _slots(slots: ArrayLike) -> Minutes:
     return readonly(minutes.astype(np.int64))
 
 
-def _zone(name: str) -> ZoneInfo:
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):  # unknown, not a name, or a folder
-        raise InputError(
-            f"the time zone {name!r} is unknown.",
-            "use a name such as 'Europe/Paris'; without system zones, install tzdata.",
-        ) from None
-
-
 def _local_minutes(times: NDArray[np.datetime64], zone: str) -> Minutes:
     """Return whole minutes of the local clock since 1970 of times in UTC, array (n,)."""
-    place, epoch = _zone(zone), datetime(1970, 1, 1, tzinfo=UTC)
+    place, epoch = units.time_zone(zone), datetime(1970, 1, 1, tzinfo=UTC)
     minutes = times.astype("datetime64[m]").astype(np.int64)
     quarters, where = np.unique(minutes // 15, return_inverse=True)  # clocks change at full quarters
     moments = [(epoch + timedelta(minutes=15 * quarter)).astimezone(place) for quarter in quarters.tolist()]
