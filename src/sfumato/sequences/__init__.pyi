@@ -6,5 +6,6 @@ from .movement import MovementModel as MovementModel
 from .movement import PrivateMovementModel as PrivateMovementModel
 from .movement import day_positions as day_positions
 from .sequence_attacks import SequenceErrors as SequenceErrors
+from .sequence_attacks import attack_days as attack_days
 from .sequence_attacks import home_error as home_error
 from .sequence_attacks import sequence_errors as sequence_errors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,17 +15,22 @@ from ..core import Bracket, Randomizer
 from ..core.arguments import random_generator
 from ..core.arrays import Bools, Floats, numbers
 from ..core.immutable import CompactRepr
-from ..errors import InputError, argument
-from ..geo import geometric_median, medians
+from ..errors import DataError, InputError, argument
+from ..geo import Grid, Places, Visits, geometric_median, medians
 from ..mechanisms.planar import CoordinateNoise
 from ..rounding import amount, plural
+from ..sampling import simulator
 from .beliefs import backward_smoother, forward_filter, most_likely_path
 from .likelihoods import ReportLikelihoods
-from .movement import MovementModel, PrivateMovementModel
+from .movement import MovementModel, PrivateMovementModel, day_positions
 
 _CONFIDENCE: Final = 0.95
 _MEDIAN_M: Final = 0.1  # excess of a mean distance at which medians are good enough, metres
 _HOME: Final = 1e-6  # the same, relative, for homes
+_HELD_OUT: Final = 0.3  # of the users
+_TRIM: Final = 0.02  # of the visits at each side of the region, which may be far
+_PLACES: Final = 130
+_DAYS: Final = 500
 _ATTACKERS: Final = {
     "reports": "takes each report for the position",
     "memoryless": "knows one report and the marginal of its slot",
@@ -127,16 +132,60 @@ def sequence_errors(
     return SequenceErrors(errors, int(counts.any(axis=1).sum()), int(counts.sum()))
 
 
+def attack_days(
+    mechanism: Randomizer,
+    visits: Visits,
+    slots: Sequence[int],
+    zone: str,
+    *,
+    user: Hashable | None = None,
+    seed: int = 1,
+) -> SequenceErrors:
+    """Return the errors of attackers on simulated reports of real days, with a model of other people.
+
+    The positions are those of ``user``, or of 30 % of the users. The model is made from all other people, on a
+    grid of about 130 places. At most 500 days are attacked, chosen at random. Positions outside are moved to the
+    nearest place that is served. A remap of noise is left out, because attackers see less after it. For slots and
+    zone see `MovementModel`; ``seed`` is that of the simulation. Raises `DataError` if visits have no users or
+    times, or all are one user's. Raises `InputError` if the mechanism does not fit (see `Follower`).
+    """
+    if user is None:
+        others, people = visits.held_out(_HELD_OUT, by_user=True, seed=seed)
+    else:
+        people = visits.of_user(user)
+        rows = np.array([name not in people.users() for name in (visits.user if visits.user is not None else ())])
+        if not rows.any():
+            raise DataError("no one else is among the visits.", "pass visits of other people, too.")
+        others = visits.select(rows)
+    region = visits.region(_TRIM)
+    width, height = region.size_m
+    columns = max(2, min(_PLACES // 2, round(math.sqrt(_PLACES * width / height))))
+    grid = Grid.covering(region, shape=(columns, max(2, round(_PLACES / columns))))
+    model = MovementModel.of_visits(others, grid.latlon, slots, zone)
+    positions = day_positions(people, slots, zone)
+    order = random_generator(seed).permutation(len(positions))[:_DAYS]
+    positions = positions[np.sort(order)]
+    plain = mechanism
+    if isinstance(mechanism, CoordinateNoise):
+        plain = CoordinateNoise(mechanism.epsilon, mechanism.step_m, mechanism.projection, mechanism.reach_m)
+    known = np.isfinite(positions[..., 0])
+    reports = np.full(positions.shape, np.nan)
+    reports[known] = simulator(plain, seed).blur(*positions[known].T, outside="nearest")
+    return sequence_errors(positions, reports, model, plain)
+
+
 def home_error(
-    noise: CoordinateNoise, reports_per_day: int, days: int, *, homes: int = 400, seed: int = 1
+    mechanism: Randomizer, reports_per_day: int, days: int, *, homes: int = 400, seed: int = 1
 ) -> Bracket:
     """Return the mean error in metres of an attacker who finds a home from all reports made there.
 
-    Every report has fresh noise, and the attacker takes the geometric median of all of them, which is the most
-    likely home. For many reports k the error is about 1.77 / (epsilon sqrt(k)). Homes are simulated at random, so
-    the number does not depend on anyone's true home. The interval is that of the mean over homes, at a confidence
-    of 95 %. It is the strongest attacker that we know without a prior; a failed attack proves nothing. A remap of
-    the noise is left out, because the attacker sees less after it. Raises `InputError` if a number is below 1.
+    Every report has fresh noise. Of noise the attacker takes the geometric median of all reports, which is the
+    most likely home; for many reports k the error is about 1.77 / (epsilon sqrt(k)). Of a table it is the median
+    of the belief, where homes are its places, all equally likely. Homes are simulated at random, so the number
+    does not depend on anyone's true home. The interval is that of the mean over homes, at a confidence of 95 %.
+    These are the strongest attackers that we know without a prior; a failed attack proves nothing. A remap of
+    noise is left out, because the attacker sees less after it. Raises `InputError` if a number is below 1, or the
+    mechanism is not one of places.
 
     Example:
         >>> from sfumato.mechanisms.planar import CoordinateNoise
@@ -148,13 +197,27 @@ def home_error(
     for name, number in (("reports_per_day", reports_per_day), ("days", days), ("homes", homes)):
         if number < 1:
             raise InputError(f"{argument(name, number)} is not at least 1.", "use a whole number such as 7.")
-    generator, step = random_generator(seed), float(noise.step_m)
-    plane = CoordinateNoise(noise.epsilon, noise.step_m)
-    truth = generator.uniform(-step, step, (homes, 2))
-    count = reports_per_day * days
-    reports = plane.simulate(np.repeat(truth, count, axis=0), seed).reshape(homes, count, 2)
-    guesses = [geometric_median(points, np.ones(count), _HOME).point for points in reports]
-    return _interval(np.hypot(*(np.array(guesses) - truth).T))
+    generator, count = random_generator(seed), reports_per_day * days
+    if isinstance(mechanism, CoordinateNoise):
+        step, plane = float(mechanism.step_m), CoordinateNoise(mechanism.epsilon, mechanism.step_m)
+        truth = generator.uniform(-step, step, (homes, 2))
+        reports = plane.simulate(np.repeat(truth, count, axis=0), seed).reshape(homes, count, 2)
+        guesses = np.array([geometric_median(points, np.ones(count), _HOME).point for points in reports])
+        return _interval(np.hypot(*(guesses - truth).T))
+    places = mechanism.channel().secrets
+    if not isinstance(places, Places):
+        raise InputError(
+            f"{mechanism!r} is not about places on the ground.", "pass noise, or a mechanism on places."
+        )
+    likelihoods = ReportLikelihoods(mechanism, places.latlon)
+    at = generator.integers(0, len(places), homes)
+    degrees = simulator(mechanism, seed).blur(*np.repeat(places.latlon[at], count, axis=0).T)
+    with np.errstate(divide="ignore"):
+        logs = np.log(likelihoods.rows(degrees)).reshape(homes, count, len(places)).sum(axis=1)
+    belief = np.exp(logs - logs.max(axis=1, keepdims=True))
+    belief /= belief.sum(axis=1, keepdims=True)
+    xy = likelihoods.xy
+    return _interval(np.hypot(*(medians(xy, belief, belief @ xy, _MEDIAN_M) - xy[at]).T))
 
 
 def _last_points(points: Floats) -> Floats:
