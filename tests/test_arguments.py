@@ -239,6 +239,9 @@ CALLS: dict[str, Call] = {
     ),
     "home_error": Call(
         sequences.home_error, {"noise": PLAIN, "reports_per_day": 1, "days": 2, "homes": 3, "seed": 1}
+    "temporal_leakage": Call(
+        sequences.temporal_leakage,
+        {"prior": PRIOR, "kernels": MECHANISM, "distances": D, "epsilons": [1.0, 2.0], "slacks": 0.1},
     ),
     "attacks.optimal": Call(sf.attacks.optimal, {"mechanism": MECHANISM, "prior": PRIOR, "distance": D}),
     "mutual_information_bits": Call(sf.leakage.mutual_information_bits, {"mechanism": MECHANISM, "prior": PRIOR}),

@@ -9,3 +9,5 @@ from .sequence_attacks import SequenceErrors as SequenceErrors
 from .sequence_attacks import attack_days as attack_days
 from .sequence_attacks import home_error as home_error
 from .sequence_attacks import sequence_errors as sequence_errors
+from .temporal_leakage import TemporalLeakage as TemporalLeakage
+from .temporal_leakage import temporal_leakage as temporal_leakage
