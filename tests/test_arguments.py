@@ -38,6 +38,7 @@ CHAIN = sequences.MarkovChain.constant(PRIOR)
 TIMED = sf.Visits([48.85, 48.851], [2.35, 2.351], ["a", "b"], np.array(["2024-05-01T05:00"] * 2, "M8[m]"))
 MOVEMENT = sequences.MovementModel.of_visits(TIMED, CITY.latlon, [540, 720], "Europe/Paris")
 PLAIN = sf.mechanisms.planar.CoordinateNoise("1/km", projection=CITY.projection)
+DAY = sequences.SparseVector(NOISE, "1 km", 2, "1/km", "1/km")
 
 WRONG: dict[str, Any] = {
     "None": None,
@@ -243,6 +244,13 @@ CALLS: dict[str, Call] = {
         sequences.temporal_leakage,
         {"prior": PRIOR, "kernels": MECHANISM, "distances": D, "epsilons": [1.0, 2.0], "slacks": 0.1},
     ),
+    "SparseVector": Call(
+        sequences.SparseVector,
+        {"noise": NOISE, "threshold": "1 km", "triggers": 2, "threshold_epsilon": "1/km", "test_epsilon": 1.0},
+    ),
+    "SparseVector.start": Call(DAY.start, {"lat": 48.85, "lon": 2.35}),
+    "SparseVector.step": Call(DAY.step, {"state": DAY.start(48.85, 2.35), "lat": 48.85, "lon": 2.35}),
+    "SparseVector.exponent": Call(DAY.exponent, {"distance_km": 1.0, "ticks": 1}),
     "attacks.optimal": Call(sf.attacks.optimal, {"mechanism": MECHANISM, "prior": PRIOR, "distance": D}),
     "mutual_information_bits": Call(sf.leakage.mutual_information_bits, {"mechanism": MECHANISM, "prior": PRIOR}),
     "randomised_response": Call(sf.mechanisms.randomised_response, {"space": SPACE, "epsilon": 1.0}),

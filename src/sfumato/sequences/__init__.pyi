@@ -9,5 +9,7 @@ from .sequence_attacks import SequenceErrors as SequenceErrors
 from .sequence_attacks import attack_days as attack_days
 from .sequence_attacks import home_error as home_error
 from .sequence_attacks import sequence_errors as sequence_errors
+from .sparse_vector import SparseVector as SparseVector
+from .sparse_vector import SparseVectorState as SparseVectorState
 from .temporal_leakage import TemporalLeakage as TemporalLeakage
 from .temporal_leakage import temporal_leakage as temporal_leakage
