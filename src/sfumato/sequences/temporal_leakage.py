@@ -40,7 +40,7 @@ class TemporalLeakage(CompactRepr):
         backward: For the reports up to the tick.
         forward: For the reports from the tick on.
         total: For all reports: backward + forward - the bound of the report at the tick. Where there are at most
-            128 sequences of places, a bound over whole sequences counts if it is smaller.
+            128 sequences of places, one program over whole sequences lowers it to at most their W_inf distance.
     """
 
     backward: Floats
