@@ -239,7 +239,8 @@ CALLS: dict[str, Call] = {
         },
     ),
     "home_error": Call(
-        sequences.home_error, {"noise": PLAIN, "reports_per_day": 1, "days": 2, "homes": 3, "seed": 1}
+        sequences.home_error, {"mechanism": PLAIN, "reports_per_day": 1, "days": 2, "homes": 3, "seed": 1}
+    ),
     "temporal_leakage": Call(
         sequences.temporal_leakage,
         {"prior": PRIOR, "kernels": MECHANISM, "distances": D, "epsilons": [1.0, 2.0], "slacks": 0.1},

@@ -209,11 +209,11 @@ def home_error(
         raise InputError(
             f"{mechanism!r} is not about places on the ground.", "pass noise, or a mechanism on places."
         )
-    likelihoods = ReportLikelihoods(mechanism, places.latlon)
-    at = generator.integers(0, len(places), homes)
-    degrees = simulator(mechanism, seed).blur(*np.repeat(places.latlon[at], count, axis=0).T)
+    points = places.latlon[places.rounding(*places.latlon.T).inside]
+    likelihoods, at = ReportLikelihoods(mechanism, points), generator.integers(0, len(points), homes)
+    degrees = simulator(mechanism, seed).blur(*np.repeat(points[at], count, axis=0).T)
     with np.errstate(divide="ignore"):
-        logs = np.log(likelihoods.rows(degrees)).reshape(homes, count, len(places)).sum(axis=1)
+        logs = np.log(likelihoods.rows(degrees)).reshape(homes, count, len(points)).sum(axis=1)
     belief = np.exp(logs - logs.max(axis=1, keepdims=True))
     belief /= belief.sum(axis=1, keepdims=True)
     xy = likelihoods.xy
