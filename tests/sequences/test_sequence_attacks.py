@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.errors import InputError
+from sfumato.errors import DataError, InputError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.sequences import (
     Follower,
     MovementModel,
     PrivateMovementModel,
+    attack_days,
     day_positions,
     home_error,
     sequence_errors,
@@ -112,3 +113,29 @@ def test_a_follower_is_closer_than_raw_reports_on_real_days(shared_data):
     learned = MovementModel.of_reports(reports[170:200], noise, others)
     general, personal = (sequence_errors(days[200:], reports[200:], m, noise).errors for m in (others, learned))
     assert personal["filter"].value < general["filter"].value < general["reports"].value
+
+
+def test_homes_are_found_from_reports_of_tables():
+    lattice = sf.geo.Lattice.covering("6 km x 6 km around 48.85,2.35", "2 km")
+    uniform = sf.Mechanism(np.full((len(lattice), len(lattice)), 1 / len(lattice)), lattice)
+    blind, later = home_error(uniform, 1, 1), home_error(uniform, 2, 30)
+    assert blind.lower <= later.upper  # reports that reveal nothing
+    assert later.lower <= blind.upper
+    exact = sf.Mechanism(np.eye(len(lattice)), lattice)
+    assert home_error(exact, 1, 1).upper < 1
+    with pytest.raises(InputError, match="places"):
+        home_error(sf.mechanisms.geometric(sf.Space.numbers([0, 1]), 1.0), 1, 1)
+
+
+def test_days_of_users_are_attacked_with_a_model_of_the_others():
+    rng = np.random.default_rng(4)
+    time = np.datetime64("2026-05-01", "s") + rng.integers(0, 20 * 86_400, 600).astype("timedelta64[s]")
+    lat, lon = 48.85 + rng.normal(0, 0.01, 600), 2.35 + rng.normal(0, 0.01, 600)
+    visits = sf.Visits(lat, lon, rng.integers(0, 10, 600).tolist(), time)
+    steep = sf.mechanisms.planar.CoordinateNoise.for_visits(visits, "20/km")
+    errors = attack_days(steep, visits, (480, 960), "Europe/Paris", user=3)
+    assert errors.days <= 20
+    assert errors.errors["reports"].value == pytest.approx(2000 / 20, rel=0.3)  # the mean of the noise
+    assert attack_days(steep, visits, (480, 960), "Europe/Paris", user=3).sentence == errors.sentence
+    with pytest.raises(DataError, match="no one else"):
+        attack_days(steep, visits.of_user(3), (480, 960), "Europe/Paris", user=3)

@@ -62,6 +62,14 @@ class SequenceErrors(CompactRepr):
         return min(self.errors, key=lambda name: self.errors[name].value)
 
     @property
+    def table(self) -> list[tuple[str, str]]:
+        """Each attacker with what they know, and their mean error with its interval, in words."""
+        return [
+            (f"{name}: {_ATTACKERS[name]}", f"{amount(error.value, 'm')} ({_range(error)})")
+            for name, error in self.errors.items()
+        ]
+
+    @property
     def sentence(self) -> str:
         """The error of the strongest attacker, in words."""
         error = self.errors[self.strongest]
@@ -150,18 +158,18 @@ def attack_days(
     times, or all are one user's. Raises `InputError` if the mechanism does not fit (see `Follower`).
     """
     if user is None:
-        others, people = visits.held_out(_HELD_OUT, by_user=True, seed=seed)
+        population, people = visits.held_out(_HELD_OUT, by_user=True, seed=seed)
     else:
         people = visits.of_user(user)
         rows = np.array([name not in people.users() for name in (visits.user if visits.user is not None else ())])
         if not rows.any():
             raise DataError("no one else is among the visits.", "pass visits of other people, too.")
-        others = visits.select(rows)
+        population = visits.select(rows)
     region = visits.region(_TRIM)
     width, height = region.size_m
     columns = max(2, min(_PLACES // 2, round(math.sqrt(_PLACES * width / height))))
     grid = Grid.covering(region, shape=(columns, max(2, round(_PLACES / columns))))
-    model = MovementModel.of_visits(others, grid.latlon, slots, zone)
+    model = MovementModel.of_visits(population, grid.latlon, slots, zone)
     positions = day_positions(people, slots, zone)
     order = random_generator(seed).permutation(len(positions))[:_DAYS]
     positions = positions[np.sort(order)]

@@ -2,6 +2,9 @@
 
 import re
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
@@ -120,3 +123,40 @@ def test_the_visits_of_the_built_in_city_have_a_name(run):
     assert done.code == 0
     assert "'city' names the built-in synthetic city" in done.err
     assert "there is no file 'town'" in run("attack", "m.sfm", "--visits", "town").err
+
+
+def test_days_of_reports_are_attacked(run, tmp_path):
+    rng = np.random.default_rng(4)
+    time = np.datetime64("2026-05-01", "s") + rng.integers(0, 20 * 86_400, 2000).astype("timedelta64[s]")
+    visits = sf.Visits(
+        48.85 + rng.normal(0, 0.01, 2000),
+        2.35 + rng.normal(0, 0.01, 2000),
+        rng.integers(0, 20, 2000).tolist(),
+        time,
+    )
+    columns = {"lat": visits.lat, "lon": visits.lon, "user": visits.user.astype(str), "time": visits.time}
+    pq.write_table(pa.table(columns), "fixes.parquet")
+    lattice = sf.Lattice.covering(visits, "2 km")
+    made = sf.design(
+        sf.Prior.uniform(lattice),
+        loss=lattice.metric("euclidean", "km"),
+        guarantees=sf.CoordinatePrivacy("1/km"),
+        method="table",
+    )
+    sf.save(made, "m.sfm")
+    done = run(
+        "attack", "m.sfm", "--visits", "fixes.parquet", "--schedule", "3/km every 8 h", "--zone", "Europe/Paris"
+    )
+    assert done.code == 0, done.err
+    text = " ".join(done.text.split())
+    assert "all 3 reports together are at most e^(3/km x (r + " in text
+    assert "smoother: knows all reports of the day" in text
+    assert "a failed attack proves nothing" in text
+    assert "A named place repeats one report" in text
+    for options, message in (
+        (["--schedule", "3/km every 8 h"], "--schedule was given without --visits"),
+        (["--visits", "fixes.parquet", "--schedule", "2/km every 8 h"], "more than the day's 2/km"),
+    ):
+        refused = run("attack", "m.sfm", *options)
+        assert refused.code == 1
+        assert message in " ".join(refused.err.split())

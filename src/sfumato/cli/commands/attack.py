@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from typer import Option
 
 from ...errors import InputError
+from ...rounding import amount
 from ..messages import option as name_option
 from ..messages import working
 from ..options import People, SfmFile, SkipDamaged, User, VisitsOptions
 from ..place_options import optional_visits
+
+if TYPE_CHECKING:
+    from ...core import Randomizer
+    from ...geo import Visits
+    from ..screen import Screen
+
+_HOME: Final = 2  # reports from home on a day
 
 
 def command(
@@ -48,6 +56,11 @@ def command(
     within: Annotated[
         str | None, Option(help="Also print how often the best guess is this near to the true point: '500 m'.")
     ] = None,
+    schedule: Annotated[
+        str | None,
+        Option(help="Also attack days of reports: '6/km every 4 h'. The model is of other people in --visits."),
+    ] = None,
+    zone: Annotated[str, Option(help="The time zone of --schedule: Europe/Paris.")] = "UTC",
     learned: Annotated[
         bool, Option("--learned", help="Also try attackers who learn from simulated reports (extra learn).")
     ] = False,
@@ -99,6 +112,8 @@ def command(
             "--within was given without --visits, and the file does not say where the true points are.",
             "add --visits with the file of visits.",
         )
+    if schedule is not None and read is None:
+        raise InputError("--schedule was given without --visits.", "add visits with users and times.")
     metric = space.metric(distance, unit="km" if isinstance(space, Places) and distance != "hamming" else None)
     with working("Attacking"), nullcontext() if within is None else name_option("--within"):
         result = attack(
@@ -140,3 +155,31 @@ def command(
     with working("Attacking"):
         for table in result.tables():
             print_table(console, *table)
+    if schedule is not None and read is not None:
+        drawable = content.report_channel.channel() if content.has_matrix else content.noise
+        _attack_days(drawable, read, user, schedule, zone, console)
+
+
+def _attack_days(
+    drawable: Randomizer, visits: Visits, user: str | None, text: str, zone: str, console: Screen
+) -> None:
+    """Print the guarantee of a day, attacks on days of real people, and on simulated homes."""
+    from ...ledgers import Day
+    from ...sequences import attack_days, home_error
+    from ..screen import print_table
+
+    with name_option("--schedule"):
+        day = Day.parse(text, zone=zone)
+        console.print(day.check(drawable).sentence)
+    with working("Attacking days"):
+        errors = attack_days(drawable, visits, day.slots, zone, user=user)
+        once, week, month = (
+            home_error(drawable, reports, days) for reports, days in ((1, 1), (_HOME, 7), (_HOME, 30))
+        )
+    print_table(console, "Days of reports", ("attacker", "average error (95 %)"), errors.table)
+    console.print(errors.sentence)
+    console.print(
+        f"If {_HOME} reports a day are from home, the strongest attacker that we know finds it within "
+        f"{amount(week.value, 'm')} on average after 7 days, and {amount(month.value, 'm')} after 30 (simulated "
+        f"homes). A named place repeats one report: then it stays at {amount(once.value, 'm')}."
+    )
