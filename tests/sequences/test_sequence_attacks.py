@@ -121,7 +121,8 @@ def test_homes_are_found_from_reports_of_tables():
     blind, later = home_error(uniform, 1, 1), home_error(uniform, 2, 30)
     assert blind.lower <= later.upper  # reports that reveal nothing
     assert later.lower <= blind.upper
-    exact = sf.Mechanism(np.eye(len(lattice)), lattice)
+    cells = sf.Grid.covering("6 km x 6 km around 48.85,2.35", shape=(3, 3))
+    exact = sf.Mechanism(np.eye(9), cells)
     assert home_error(exact, 1, 1).upper < 1
     with pytest.raises(InputError, match="places"):
         home_error(sf.mechanisms.geometric(sf.Space.numbers([0, 1]), 1.0), 1, 1)

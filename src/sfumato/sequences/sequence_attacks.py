@@ -161,7 +161,8 @@ def attack_days(
         population, people = visits.held_out(_HELD_OUT, by_user=True, seed=seed)
     else:
         people = visits.of_user(user)
-        rows = np.array([name not in people.users() for name in (visits.user if visits.user is not None else ())])
+        names, users = people.users(), () if visits.user is None else visits.user.tolist()
+        rows = np.array([name not in names for name in users], dtype=np.bool_)
         if not rows.any():
             raise DataError("no one else is among the visits.", "pass visits of other people, too.")
         population = visits.select(rows)
