@@ -125,12 +125,11 @@ _BATCH: Final = select(BATCHES.c.contents).where(
 _NEW_HEAD: Final = update(LEDGER).values(
     number=bindparam("new_number"), time=bindparam("new_time"), hash=bindparam("new_hash")
 )
-_KEPT_ROWS: Final = (
-    select(CHARGES.c.report)
-    .where(CHARGES.c.name == bindparam("of_user"), CHARGES.c.mechanism == bindparam("made_by"), IS_KEPT)
-    .order_by(CHARGES.c.number.desc())
-    .limit(1)
+_KEPT_ROWS: Final = select(CHARGES.c.report).where(
+    CHARGES.c.name == bindparam("of_user"), CHARGES.c.mechanism == bindparam("made_by"), IS_KEPT
 )
+_LAST_KEPT_ROW: Final = _KEPT_ROWS.order_by(CHARGES.c.number.desc()).limit(1)
+_KEPT_IN_ORDER: Final = _KEPT_ROWS.order_by(CHARGES.c.number)
 
 
 def _upsert_account(dialect: Any) -> Any:
@@ -226,6 +225,10 @@ class Books:
         """Return the reports of places that have one, by their keys."""
         return known_places(self._connection, keys)
 
+    def reports_by(self, user: str, mechanism: str) -> list[Report]:
+        """Return the reports of a user by a mechanism that were stored to be repeated, the oldest first."""
+        return kept_reports(self._connection, user, mechanism)
+
     def write(self) -> None:
         """Write all charges; they count once the transaction ends."""
         if not self._entries:
@@ -308,8 +311,14 @@ def known_places(connection: Connection, keys: Iterable[str]) -> dict[str, Repor
 
 def kept_report(connection: Connection, user: str, mechanism: str) -> Report | None:
     """Return the last report by a mechanism (its hexadecimal fingerprint) that was stored to be repeated."""
-    text = connection.execute(_KEPT_ROWS, {"of_user": user, "made_by": mechanism}).scalar_one_or_none()
+    text = connection.execute(_LAST_KEPT_ROW, {"of_user": user, "made_by": mechanism}).scalar_one_or_none()
     return None if text is None else _read_report(text)
+
+
+def kept_reports(connection: Connection, user: str, mechanism: str) -> list[Report]:
+    """Return all reports by a mechanism that were stored to be repeated, the oldest first."""
+    texts = connection.execute(_KEPT_IN_ORDER, {"of_user": user, "made_by": mechanism}).scalars()
+    return [_read_report(text) for text in texts]
 
 
 def _read_report(text: str) -> Report:

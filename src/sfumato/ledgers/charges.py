@@ -153,6 +153,11 @@ class PlaceKeys:
         message = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
         return hashlib.blake2b(message, key=self._key, digest_size=32).hexdigest()
 
+    def bits(self, message: bytes) -> int:
+        """Return 64 bits, the same for the same message; independent of all hashes of places."""
+        digest = hashlib.blake2b(message, key=self._key, digest_size=8, person=b"bits")
+        return int.from_bytes(digest.digest(), "big")
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NamedVisits(CompactRepr):
@@ -213,7 +218,7 @@ class NamedVisits(CompactRepr):
             )
         if not is_paid:
             books.check(charges)
-        draws = dict(zip(fresh, _drawn_reports(draw(fresh), len(fresh)), strict=True)) if fresh else {}
+        draws = dict(zip(fresh, drawn_reports(draw(fresh), len(fresh)), strict=True)) if fresh else {}
         if charges and not is_paid:
             new: dict[str, dict[str, Report]] = {}
             for key, number in anchors.items():
@@ -223,7 +228,7 @@ class NamedVisits(CompactRepr):
         return [known[key] if key else draws[number] for number, key in enumerate(self.keys)]
 
 
-def _drawn_reports(values: Any, visits: int) -> list[Report]:
+def drawn_reports(values: Any, visits: int) -> list[Report]:
     """Return reports as a caller's function drew them; refuse what cannot be stored."""
     if not isinstance(values, Iterable):
         raise InputError(f"what draw= returned is of type {type(values).__name__}.", "return a list of reports.")

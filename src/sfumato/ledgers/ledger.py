@@ -35,7 +35,17 @@ from .accounts import (
     decimal,
     read_limits,
 )
-from .charges import Charge, Draw, NamedVisits, PlaceKeys, contents_of, normal_name, read_charges, rule_sentence
+from .charges import (
+    Charge,
+    Draw,
+    NamedVisits,
+    PlaceKeys,
+    contents_of,
+    drawn_reports,
+    normal_name,
+    read_charges,
+    rule_sentence,
+)
 
 if TYPE_CHECKING:
     from .books import Books
@@ -239,6 +249,41 @@ class Ledger(NotebookRepr):
         name = normal_name(user, "the user")
         with self._database.reading() as connection:
             return kept_report(connection, name, mechanism.hex())
+
+    @check_arguments
+    def remember(
+        self, user: str, place: str, draw: Callable[[Report | None, list[Report]], Report], mechanism: bytes
+    ) -> Report:
+        """Return the report of a user's place, stored at no charge: for what no epsilon describes, such as zones.
+
+        ``draw`` leads from the place's report (None for none) and `remembered` to the report to return. It is
+        stored if it is another one than the place's. All this is one transaction, and an error in ``draw`` leaves
+        nothing behind. Raises `InputError` if a name is not accepted, or ``draw`` returns something else than a
+        report. Raises `FileError` if the ledger cannot be read or written.
+        """
+        name, mark = normal_name(user, "the user"), mechanism.hex()
+        key = self._keys.of(name, normal_name(place, "the place"), mechanism)
+        with self._books() as books:
+            before = books.places([key]).get(key)
+            (report,) = drawn_reports([draw(before, books.reports_by(name, mark))], 1)
+            if report != before:
+                books.charge(
+                    [ExactCharge(name, ZERO, 0, mark)], anchors={name: {key: report}}, last={name: report}
+                )
+        return report
+
+    @check_arguments
+    def remembered(self, user: str, mechanism: bytes) -> list[Report]:
+        """Return a user's stored reports by a mechanism (fingerprint), oldest first; `FileError` if damaged."""
+        from .books import kept_reports
+
+        name = normal_name(user, "the user")
+        with self._database.reading() as connection:
+            return kept_reports(connection, name, mechanism.hex())
+
+    def keyed_bits(self, message: bytes) -> int:
+        """Return 64 bits that a message and the ledger's secret determine, as if drawn at random and stored."""
+        return self._keys.bits(message)
 
     @check_arguments
     def balance(self, user: str) -> Balance:
