@@ -8,6 +8,8 @@ from .formats.format import check_people as check_people
 from .formats.format import no_files as no_files
 from .formats.table import IN_DEGREES as IN_DEGREES
 from .formats.table import PlaceColumns as PlaceColumns
+from .formats.tracks import TrackPoints as TrackPoints
+from .formats.tracks import read_gpx as read_gpx
 from .lattice import Lattice as Lattice
 from .lattice import places_from as places_from
 from .places import MOST_CELLS as MOST_CELLS

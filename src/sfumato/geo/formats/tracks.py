@@ -7,15 +7,28 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from xml.parsers import expat
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.arrays import Floats
 from ...errors import DataError, row_value
 from ...rounding import plural
-from ...tables import Source, TimeColumn, Times, can_be_day, cause, day_numbers, misfit, names, parse_rows, times
+from ...tables import (
+    Source,
+    TimeColumn,
+    Times,
+    can_be_day,
+    cause,
+    day_numbers,
+    misfit,
+    names,
+    numbers,
+    parse_rows,
+    times,
+)
 from .format import ColumnChoice, Format, PointReader, RawVisits, person_of
 from .points import ReferenceSystem, UnknownSystemError, degrees, row_statements
 
@@ -166,8 +179,47 @@ def _seven_values(rows: bytes, source: Source) -> bytes:
     return b"\n".join(b",".join((line + missing)[: len(_COLUMNS)]) if len(line) > 1 else b"" for line in lines)
 
 
-def _points_of_gpx(source: Source, user: str | None) -> RawVisits:
-    """Return the points of one GPX file; entities are refused, as they can exhaust the memory of an XML reader."""
+class TrackPoints(NamedTuple):
+    """The points of tracks in the order of their file.
+
+    ``latlon`` is in degrees (n, 2), ``elevation`` in metres (NaN for none), ``time`` in UTC (NaT for none).
+    ``parts`` has the numbers of the track and of the segment (n, 2), both from 1 in the whole file. ``others`` is
+    the number of points of waypoints and routes, which are left out.
+    """
+
+    latlon: Floats
+    elevation: Floats
+    time: Times
+    parts: NDArray[np.intp]
+    others: int
+
+
+def read_gpx(source: Source) -> TrackPoints:
+    """Return the points of the tracks of a GPX file, version 1.0 or 1.1; `DataError` if it is damaged."""
+    import pyarrow as pa
+
+    points, lat, lon = _parse_gpx(source)
+    moments = times(pa.chunked_array([points.time], pa.string()), most_bad=1)
+    values = np.full(len(lat), "NaT", "datetime64[us]") if moments is None else moments.without_days_zero().values
+    elevation = numbers(
+        pa.array(points.elevation, pa.string()),
+        f"the elevations of {source}",
+        "write metres as 35.5",
+        "export the track again.",
+    )
+    parts = np.array(points.part, dtype=np.intp).reshape(-1, 2)
+    of_tracks = parts[:, 0] > 0
+    latlon = np.column_stack([lat, lon])
+    return TrackPoints(
+        latlon[of_tracks], elevation[of_tracks], values[of_tracks], parts[of_tracks], int((~of_tracks).sum())
+    )
+
+
+def _parse_gpx(source: Source) -> tuple[_GpxParser, Floats, Floats]:
+    """Return the parsed points of a GPX file with their latitudes and longitudes.
+
+    Entities are refused, as they can exhaust the memory of an XML reader.
+    """
     import pyarrow as pa
 
     track = _GpxParser(source, expat.ParserCreate("utf-8" if source.utf16 else None))
@@ -190,6 +242,14 @@ def _points_of_gpx(source: Source, user: str | None) -> RawVisits:
             f"{row_value(f' ({lat[first]:g}, {lon[first]:g})', '')}.",
             "correct it, or take the point out.",
         )
+    return track, lat, lon
+
+
+def _points_of_gpx(source: Source, user: str | None) -> RawVisits:
+    """Return the points of one GPX file."""
+    import pyarrow as pa
+
+    track, lat, lon = _parse_gpx(source)
     users = None if user is None else names(pa.array([user] * len(lat), pa.string()))
     moments = times(pa.chunked_array([track.time], pa.string()), most_bad=1)
     if moments is not None:
@@ -209,7 +269,11 @@ class _GpxParser:
     lat: list[str | None] = field(default_factory=list)
     lon: list[str | None] = field(default_factory=list)
     time: list[str | None] = field(default_factory=list)
+    elevation: list[str | None] = field(default_factory=list)
+    part: list[tuple[int, int]] = field(default_factory=list)  # track and segment; 0 outside of tracks
     path: list[str] = field(default_factory=list)
+    tracks: int = 0
+    segments: int = 0
 
     def __post_init__(self) -> None:
         self.parser.buffer_text = True
@@ -226,15 +290,20 @@ class _GpxParser:
                 "export the track as GPX.",
             )
         self.path.append(name)
+        self.tracks += name == "trk"
+        self.segments += name == "trkseg"
         if name in _POINT_TAGS:
             self.line.append(self.parser.CurrentLineNumber)
             self.lat.append(attributes.get("lat"))
             self.lon.append(attributes.get("lon"))
             self.time.append(None)
+            self.elevation.append(None)
+            self.part.append((self.tracks, self.segments) if name == "trkpt" else (0, 0))
 
     def text(self, text: str) -> None:
-        if self.path[-1:] == ["time"] and self.path[-2] in _POINT_TAGS:
-            self.time[-1] = (self.time[-1] or "") + text
+        values = {"time": self.time, "ele": self.elevation}.get(self.path[-1]) if self.path else None
+        if values is not None and self.path[-2] in _POINT_TAGS:
+            values[-1] = (values[-1] or "") + text
 
     def end(self, _tag: str) -> None:
         self.path.pop()
