@@ -21,6 +21,7 @@ from . import reports as reports
 from . import sampling as sampling
 from . import sequences as sequences
 from . import statistics as statistics
+from . import tracks as tracks
 from . import transport as transport
 from ._version import __version__ as __version__
 from .attacks import attack as attack

@@ -29,6 +29,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "attack": "attack.command",
     "tuple": "tuple.command",
     "release": "release.command",
+    "track": "release.track",
     "estimate": "estimate.command",
     "accuracy": "estimate.accuracy",
     "compare": "compare.command",

@@ -1,4 +1,4 @@
-"""``sfumato release``: draw a private report for every row of a table."""
+"""``sfumato release`` and ``track``: private reports for the rows of a table, tracks without a home."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typer import Argument, Option
 from ..._system import owner_only
 from ...errors import FileError, InputError, argument
 from ..mechanism_files import charged_blur, mechanisms_in
-from ..messages import say
+from ..messages import PARTIAL, say
 from ..options import KeyFile, Latitude, Longitude, People, SkipDamaged, TimeColumn, UserColumn
 from ..outputs import check_ending, check_outputs
 from ..place_options import OF_FILES
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ...core import Prior
     from ...files import MechanismFile
     from ...geo import Visits
+    from ...ledgers import Ledger
 
 
 def command(
@@ -293,3 +294,107 @@ def _check_columns(files: Mapping[str, MechanismFile], folder: Path) -> None:
                 "if there is one for each user, name the column of users: --by user",
                 "release with one of the mechanism files.",
             )
+
+
+def track(
+    source: Annotated[Path, Argument(help="A recorded track (.gpx, .geojson, .fit), or a folder of them.")],
+    output: Annotated[
+        Path, Option("--output", "-o", help="The track to write (.gpx or .geojson), or a folder for a folder.")
+    ],
+    home: Annotated[
+        list[str] | None, Option(help="Where you live, stated once: '48.86,2.35' (latitude, longitude).")
+    ] = None,
+    place: Annotated[
+        list[str] | None, Option(help="Another place to hide, stated once: 'work=48.87,2.31'. Repeatable.")
+    ] = None,
+    move: Annotated[
+        bool, Option("--moved", help="The stated places are new ones: draw new zones outside the old ones.")
+    ] = False,
+    radius: Annotated[
+        str | None, Option(help="The radius of every zone, fixed with the first. [default: 500 m]")
+    ] = None,
+    allow_small: Annotated[bool, Option("--allow-small", help="Allow a radius below 500 m.")] = False,
+    times: Annotated[str, Option(help="keep, shift (start at 1970, holes closed) or drop.")] = "keep",
+    loop_only: Annotated[
+        bool, Option("--loop-only", help="Only the loop, without the ways to it and back.")
+    ] = False,
+    ledger: Annotated[
+        str | None, Option(help="The ledger with the zones. [default: one in your folder of settings]")
+    ] = None,
+    key_file: KeyFile = None,
+) -> None:
+    """Cut the surroundings of your home out of recorded tracks.
+
+    A zone is drawn once around each place and stored in the ledger. It is cut from every track, on to the next
+    turn and a random length further. Later runs cut all zones of the ledger; no place need be stated. Names,
+    metadata, sensors and extensions are left out. More: docs/how-to/tracks.md.
+    """
+    from ...core import units
+    from ...rounding import amount, plural
+    from ...tracks import Zones, release_tracks
+
+    if home and len(home) > 1:
+        raise InputError("a home was given twice.", "give one home; other places are --place NAME=LAT,LON.")
+    places = [("home", value) for value in home or ()] + [_split(value) for value in place or ()]
+    names = [name for name, _ in places]
+    if len(set(names)) < len(names):
+        raise InputError("two places have one name.", "give each a name of its own.")
+    positions = [(name, *_position(value)) for name, value in places]
+    metres = None if radius is None else units.length_m(radius, "the radius")
+    if metres is not None and metres % 1:
+        raise InputError(f"the radius {radius!r} is not in whole metres.", "write --radius '500 m'.")
+    zones = Zones(
+        _ledger(ledger, key_file, create=bool(positions)),
+        radius_m=None if metres is None else int(metres),
+        allow_small=allow_small,
+    )
+    for name, lat, lon in positions:
+        before = len(zones.zones)
+        zones.add(name, lat, lon, move=move)
+        if len(zones.zones) > before:
+            say(f"Drawn: the zone of {name!r}, radius {amount(zones.radius_m, 'm')}. It is not drawn again.")
+    release = release_tracks(source, output, zones, times=times, loop_only=loop_only)
+    for sentence in release.sentences:
+        say(sentence)
+    for path in release.written:
+        say(f"Written: {path}")
+    for path in release.empty:
+        say(f"Not written: nothing is visible of {path}", err=True)
+    if release.empty:
+        say(f"{plural(len(release.empty), 'file')} left out.", err=True)
+        raise typer.Exit(PARTIAL)
+
+
+def _ledger(address: str | None, key_file: Path | None, *, create: bool) -> Ledger:
+    """Return the named ledger; or the person's own, which is made with the first place."""
+    from ...ledgers import Ledger
+
+    if address is not None:
+        return open_ledger(address, key_file)
+    if key_file is not None:
+        raise InputError("--key-file is the key of a ledger.", "name the ledger with --ledger.")
+    path = Path(typer.get_app_dir("sfumato")) / "zones.db"
+    if path.exists():
+        return Ledger(path)
+    if not create:
+        raise InputError(f"there are no zones yet: no {str(path)!r}.", "state your home with --home LAT,LON.")
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    created = Ledger.create(path, 1)  # zones cost nothing; nothing else is charged there
+    say(f"Made: {path}, the ledger of your zones. Back it up, and copy it to your other computers first:")
+    say("a zone that is drawn again for the same home gives away more. It is private.")
+    return created
+
+
+def _split(value: str) -> tuple[str, str]:
+    name, equals, position = value.partition("=")
+    if not equals or not name.strip():
+        raise InputError("a place has no name.", "write a name, an equals sign and a position.")
+    return name.strip(), position
+
+
+def _position(value: str) -> tuple[float, float]:
+    try:
+        lat, lon = map(float, value.split(","))
+    except ValueError:
+        raise InputError("a place is not a latitude and a longitude.", "write it as 48.86,2.35.") from None
+    return lat, lon
