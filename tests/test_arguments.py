@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import ledgers, privacy, sequences
+from sfumato import ledgers, privacy, sequences, tracks
 from sfumato.core.arguments import check_arguments
 from sfumato.errors import InputError, SfumatoError
 from sfumato.ledgers import Charge
@@ -39,6 +39,8 @@ TIMED = sf.Visits([48.85, 48.851], [2.35, 2.351], ["a", "b"], np.array(["2024-05
 MOVEMENT = sequences.MovementModel.of_visits(TIMED, CITY.latlon, [540, 720], "Europe/Paris")
 PLAIN = sf.mechanisms.planar.CoordinateNoise("1/km", projection=CITY.projection)
 DAY = sequences.SparseVector(NOISE, "1 km", 2, "1/km", "1/km")
+ZONES = tracks.Zones(LEDGER)
+ZONES.add("home", -33.9, 18.42)
 
 WRONG: dict[str, Any] = {
     "None": None,
@@ -291,6 +293,17 @@ CALLS: dict[str, Call] = {
     "UnaryEncoding": Call(sf.mechanisms.UnaryEncoding, {"space": SPACE, "epsilon": 1.0, "kind": "optimised"}),
     "UtilityTable": Call(sf.mechanisms.UtilityTable, {"values": [[3, 1], [2, 2]], "neighbours": None}),
     "merge_close_secrets": Call(sf.mechanisms.merge_close_secrets, {"allowed": D.array, "below": 1e-10}),
+    "Zones": Call(tracks.Zones, {"ledger": LEDGER, "radius_m": 500, "allow_small": False}),
+    "Zones.add": Call(ZONES.add, {"name": "home", "lat": 48.86, "lon": 2.35, "move": True}),
+    "Track": Call(tracks.Track, {"latlon": [[48.86, 2.35]], "elevation": [3.0], "time": None, "part": [0]}),
+    "release_tracks": Call(
+        tracks.release_tracks,
+        {"source": "r.geojson", "target": "s.gpx", "zones": ZONES, "times": "keep", "loop_only": False},
+    ),
+    "simulate_zone_attack": Call(tracks.simulate_zone_attack, {"tracks": 1, "ways": 1, "cut": True, "homes": 1}),
+    "Ledger.remember": Call(
+        LEDGER.remember, {"user": "ada", "place": "home", "draw": lambda *_: 3, "mechanism": b"m"}
+    ),
     "Tupling": Call(Tupling, {"inner": MECHANISM, "dummies": 2, "distribution": [0.3, 0.3, 0.4]}),
 }
 
@@ -301,6 +314,7 @@ def _folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sf.save(MECHANISM, "f.sfm")
     sf.save(Tupling(MECHANISM, 2, [0.3, 0.3, 0.4]), "t.sfm")
     np.save("m.npy", MECHANISM.matrix)
+    pathlib.Path("r.geojson").write_text('{"type": "LineString", "coordinates": [[2.3, 48.8], [2.4, 48.8]]}')
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -11,7 +11,7 @@ from .pages import run_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 
-QUICK = ("day", "mechanisms", "sensitive-question")
+QUICK = ("day", "mechanisms", "sensitive-question", "tracks")
 SLOW = ("app", "observations", "pipeline", "survey-points")  # processes, or the report of a board
 
 

@@ -73,6 +73,9 @@ release m.sfm visits.csv charged.csv --ledger budget.db --again --receipt charge
 ledger show budget.db --user u1
 ledger check budget.db
 ledger check nowhere.db
+track ride.gpx -o safe.gpx --home 48.86,2.35 --ledger budget.db
+track ride.gpx -o safe.geojson --ledger budget.db --times drop
+track ride.gpx -o ride.gpx --ledger budget.db
 estimate a.sfm answered.csv -o shares.csv
 estimate a.sfm answered.csv --method inversion --intervals normal -o normal.csv
 estimate a.sfm answers.csv --column answer
@@ -145,6 +148,8 @@ def prepare(folder: Path) -> None:
         "    return int(secret) ^ (numpy.random.default_rng().random() < .3)",
     ]
     _write(folder / "coin_of_doors.py", code)
+    points = [f'<trkpt lat="{48.86 + k / 5000:.4f}" lon="2.35"/>' for k in range(250)]
+    _write(folder / "ride.gpx", ["<gpx><trk><trkseg>", *points, "</trkseg></trk></gpx>"])
     (folder / "key.pem").write_text(PRIVATE_KEY, encoding="ascii")
     (folder / "public.pem").write_text(PUBLIC_KEY, encoding="ascii")
 

@@ -188,7 +188,9 @@ def read_back(path: Path) -> list[np.ndarray]:
                         r"-?\d+(\.\d+)?" if "ele" in child.tag else r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"
                     )
                     assert re.fullmatch(pattern, child.text or "")
-            segments.append(np.array([[float(point.get("lat")), float(point.get("lon"))] for point in segment]))
+            segments.append(
+                np.array([[float(point.attrib["lat"]), float(point.attrib["lon"])] for point in segment])
+            )
     corners = {name: float(value) for name, value in metadata[0].attrib.items()}
     every = np.concatenate(segments)
     assert [corners["minlat"], corners["minlon"]] == every.min(axis=0).tolist()

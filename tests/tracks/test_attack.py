@@ -7,6 +7,7 @@ import pytest
 
 from sfumato.errors import InputError
 from sfumato.tracks import attack, simulate_zone_attack
+from sfumato.tracks.zones import SECTORS
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,7 @@ def test_the_probability_of_a_way_is_that_of_simulated_routes(centre, far_end, c
     counts: Counter[tuple[tuple[int, int], int]] = Counter()
     trials = 3_000
     for _ in range(trials):
-        lengths = attack._BLOCKS * rng.random(attack.SECTORS) if cut else None
+        lengths = attack._BLOCKS * rng.random(SECTORS) if cut else None
         way = attack._leave(rng, middle, end, lengths)
         counts[way.crossing, way.direction] += 1
     total = 0.0

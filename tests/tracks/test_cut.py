@@ -62,7 +62,7 @@ def test_the_cut_goes_on_to_the_next_turn_and_by_the_length():
     """The first turn outside of this zone is at 400 m east and 300 m north; then the street is straight."""
     corner = walk(((400, 300),))[0]
     for length in (0.0, 100.0, 430.0):
-        visible = cut(Track(walk(LOLLIPOP)), [ZONE], lambda zone, sector, by=length: by)
+        visible = cut(Track(walk(LOLLIPOP)), [ZONE], lambda *_, by=length: by)
         north, east = ((visible.track.latlon[[0, -1]] - corner) * M).T
         assert east == pytest.approx(0, abs=0.1)
         assert np.all((north >= length - 0.1) & (north <= length + 25))

@@ -81,7 +81,6 @@ def test_geojson_in_and_out(zones, tmp_path):
 
 
 def test_fit_in(zones, tmp_path):
-    pytest.importorskip("fitdecode")
     released(zones, write_gpx(tmp_path / "a.gpx", RIDE), tmp_path / "gpx.gpx")
     outcome = released(zones, write_fit(tmp_path / "a.fit", RIDE), tmp_path / "fit.gpx")
     assert read_back(tmp_path / "fit.gpx")[0] == pytest.approx(read_back(tmp_path / "gpx.gpx")[0], abs=2e-7)

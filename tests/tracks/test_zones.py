@@ -28,7 +28,7 @@ def test_every_anchor_in_a_zone_draws_it_by_the_same_number_of_offsets(lat, lon)
     middle, east = zone.centre, 9.05e-5 / np.cos(np.radians(zone.centre[0]))
     anchors = np.array(middle) + rng.uniform(-8, 8, (150, 2)) * (9.05e-5, east)
     anchors[:, 1] = (anchors[:, 1] + 180) % 360 - 180
-    counts = [sum(Zone.around(*anchor, move, 50) == zone for move in moves) for anchor in anchors]
+    counts = [sum(Zone.around(anchor[0], anchor[1], move, 50) == zone for move in moves) for anchor in anchors]
     inside = zone.contains(*anchors.T)
     assert counts == inside.astype(int).tolist()
     assert 40 < inside.sum() < 110
@@ -79,7 +79,12 @@ def test_a_place_that_moved_has_another_zone_and_the_first_one_stays(ledger):
 
 def test_offsets_are_drawn_evenly_from_one_list(ledger, monkeypatch):
     lists = []
-    monkeypatch.setattr("secrets.choice", lambda moves: lists.append(moves) or moves[0])
+
+    def choose(moves):
+        lists.append(moves)
+        return moves[0]
+
+    monkeypatch.setattr("secrets.choice", choose)
     zones = Zones(ledger, radius_m=50, allow_small=True)
     for lat, lon in PLACES:
         zones.add(f"at {lat}", lat, lon)
@@ -107,9 +112,7 @@ def test_an_error_while_drawing_stores_nothing(ledger):
     assert ledger.remembered("ada", b"m") == []
     assert ledger.head.startswith("0:")
     assert ledger.remember("ada", "home", lambda before, others: 7, b"m") == 7
-    seen = []
-    ledger.remember("ada", "home", lambda before, others: seen.append((before, others)) or 8, b"m")
-    assert seen == [(7, [7])]
+    assert ledger.remember("ada", "home", lambda before, others: before + len(others), b"m") == 8
     assert ledger.remembered("ada", b"m") == [7, 8]
     assert ledger.check().sound
 

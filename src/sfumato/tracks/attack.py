@@ -7,7 +7,6 @@ all visible ways from there, and guess the least expected error: under this law 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -53,7 +52,6 @@ class _Way(NamedTuple):
     sector: int
 
 
-@lru_cache(maxsize=32)
 def simulate_zone_attack(tracks: int, ways: int, *, cut: bool = True, homes: int = _HOMES) -> float:
     """Return the mean error of the best attacker on simulated homes, as a share of the zone's radius.
 

@@ -60,26 +60,26 @@ class TrackRelease(CompactRepr):
         rides, directions = self.exposure
         radius = amount(self.radius_m, "m")
         lines += [
-            "Points in a zone are not in these files. A zone is drawn once, around a stated place, and stored. "
-            "Taken alone it changes no odds between two places in it.",
-            "A file shows that a place is in the zone. Ways in and out, and their times, show more.",
+            "No point of these files is in a zone. A zone is drawn once around a stated place, and stored. Taken "
+            "alone it changes no odds between two places in it.",
+            "That a place is in the zone is visible. Ways in and out, and their times, give away more.",
         ]
         if rides:
             lines.append(
-                f"So far {plural(rides, 'track')} of this ledger show ways out of one zone, in "
+                f"Ways out of one zone are visible in {plural(rides, 'track')} of this ledger so far, in "
                 f"{plural(directions, 'direction')}. A simulated attacker on a street grid is then about "
                 f"{amount(self.attack_m, 'm', 2)} off, in a zone of {radius}. The homes are simulated: the number "
                 "says nothing of yours. On real streets it can be less, and a failed attack proves nothing."
             )
         lines += [
-            "Nothing is discs outside of zones, and nothing of tracks that were published before. On the "
+            "Nothing is hidden outside of zones, and nothing of tracks that were published before. On the "
             "simulated streets about ten uncut tracks find a home.",
             {
                 "keep": "Times are kept: they show the day, and how long each hole took.",
                 "shift": "Times start at 1970-01-01, and each hole takes one second.",
                 "drop": "There are no times.",
             }[self.times],
-            "For a guarantee about every place of a day, release scheduled reports instead of a track.",
+            "For a promise about the positions of a whole day, release scheduled reports instead of a track.",
         ]
         return tuple(lines)
 
@@ -187,7 +187,8 @@ def _pairs(source: Path, target: Path) -> list[tuple[Path, Path]]:
     _check_distinct(output for _, output in pairs)
     sources = {path.resolve() for path, _ in pairs}
     for _, output in pairs:
-        if output.resolve() in sources or (output.exists() and any(output.samefile(path) for path in sources)):
+        same = any(path.exists() and output.exists() and output.samefile(path) for path in sources)
+        if same or output.resolve() in sources:
             raise InputError(f"{str(output)!r} would replace a file that is read.", "write to another place.")
     return pairs
 

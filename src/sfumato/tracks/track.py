@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.arrays import Floats, floats, readonly
+from ..core.arrays import Floats, floats, numbers, readonly
 from ..core.immutable import Immutable, assign
 from ..errors import InputError, argument
 from ..rounding import plural
@@ -58,12 +58,14 @@ class Track(Immutable):
             raise InputError(
                 "a point is beyond 90 degrees of latitude or 180 of longitude.", "give latitudes first."
             )
-        heights = np.full(count, np.nan) if elevation is None else np.array(elevation, dtype=float)
+        heights = np.full(count, np.nan) if elevation is None else numbers(elevation, "the elevations")
+        parts = np.zeros(count) if part is None else numbers(part, "the parts")
         try:
             moments = np.array(np.full(count, "NaT") if time is None else time, dtype="datetime64[us]")
-            parts = np.zeros(count, dtype=np.intp) if part is None else np.array(part, dtype=np.intp)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"the times or parts cannot be read ({error}).", "pass arrays, or None.") from None
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(
+                f"the times cannot be read ({error}).", "pass an array of datetime64, or None."
+            ) from None
         for noun, values in (("elevations", heights), ("times", moments), ("parts", parts)):
             if values.shape != (count,):
                 raise InputError(f"there are {values.size} {noun} for {count} points.", "pass one for each.")
@@ -84,7 +86,7 @@ class Track(Immutable):
             latlon=positions,
             elevation=readonly(heights),
             time=readonly(moments),
-            part=readonly(parts),
+            part=readonly(np.unique(parts, return_inverse=True)[1] if count else np.zeros(0, dtype=np.intp)),
         )
 
     def __len__(self) -> int:
@@ -189,7 +191,7 @@ def cut(track: Track, zones: Sequence[Zone], length: Length) -> Cut:
         ):
             if not zones or (is_end and not _is_near(zones, outward[0])):
                 continue
-            zone = min(zones, key=lambda zone, gate=outward[:1]: float(np.hypot(*_metres(zone.centre, gate)[0])))
+            zone = zones[int(np.argmin([np.hypot(*_metres(zone.centre, outward[:1])[0]) for zone in zones]))]
             sector = _sector(zone, outward[0])
             visible &= distance >= _first_turn(outward, 2.0 * zone.radius_m) + length(zone, sector)
             gates.append((zone, sector))

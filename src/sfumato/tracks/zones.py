@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +17,7 @@ from ..core.arguments import check_arguments
 from ..core.arrays import floats
 from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
-
-if TYPE_CHECKING:
-    from ..ledgers import Ledger
+from ..ledgers import Ledger
 
 RADIUS_M: Final = 500
 """The radius of a zone unless the person chooses another, and the least without ``allow_small``."""

@@ -25,7 +25,7 @@ def test_a_home_is_stated_once(run, ride, tmp_path):
         assert text in first.out
     for text in (
         "2 ways into or out of a zone",
-        "So far 1 track",
+        "visible in 1 track of this ledger",
         "a failed attack proves nothing",
         "Written: a.gpx",
     ):
