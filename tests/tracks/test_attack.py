@@ -21,24 +21,24 @@ def test_the_probability_of_a_way_is_that_of_simulated_routes(centre, far_end, c
     grid = corner + np.stack(np.meshgrid(*[np.arange(attack._SIDE)] * 2, indexing="ij"), axis=-1)
     inside = np.hypot(*np.moveaxis(grid - middle, -1, 0)) <= attack._BLOCKS
     counts: Counter[tuple[tuple[int, int], int]] = Counter()
-    trials = 3_000
+    trials = 2_000
     for _ in range(trials):
         lengths = attack._BLOCKS * rng.random(SECTORS) if cut else None
         way = attack._leave(rng, middle, end, lengths)
         counts[way.crossing, way.direction] += 1
     total = 0.0
-    for (crossing, direction), count in counts.most_common(60):
+    for (crossing, direction), count in counts.most_common(40):
         way = attack._Way(crossing, direction, 0.5, far_end, 0)
         chances = attack._one_way(way, corner, inside, np.sign(end), cut=cut)[tuple(-corner)]
         chance = float(chances.sum()) / (attack._BLOCKS if cut else 1)
         assert abs(count - trials * chance) < 5 * np.sqrt(trials * chance) + 3
         total += chance
-    assert (0.4 if cut else 0.97) < total < 1 + 1e-9
+    assert (0.3 if cut else 0.97) < total < 1 + 1e-9
 
 
 def test_cuts_help_and_tracks_give_away_more():
-    raw = [simulate_zone_attack(tracks, 2 * tracks, cut=False, homes=12) for tracks in (1, 10)]
-    cut = [simulate_zone_attack(tracks, 2 * tracks, homes=12) for tracks in (1, 10)]
+    raw = [simulate_zone_attack(tracks, 2 * tracks, cut=False, homes=8) for tracks in (1, 10)]
+    cut = [simulate_zone_attack(tracks, 2 * tracks, homes=8) for tracks in (1, 10)]
     assert raw[1] < 0.08
     assert raw[1] < cut[1] < cut[0]
     assert raw[0] < cut[0]
@@ -55,5 +55,5 @@ def test_without_tracks_the_guess_is_the_middle():
 def test_the_table_is_what_the_simulation_gives():
     for row, tracks in enumerate(attack._TRACKS):
         for column in (0, 2, 5):
-            error = simulate_zone_attack(tracks, attack._DIRECTIONS[column], homes=120)
+            error = simulate_zone_attack(tracks, attack._DIRECTIONS[column], homes=80)
             assert attack._ERRORS[row, column] == pytest.approx(error, rel=0.02)

@@ -76,6 +76,16 @@ def test_a_straight_road_is_cut_for_two_radii():
     assert (visible.latlon[0, 0] - HOME[0]) * M == pytest.approx(edge + 1000, abs=10)
 
 
+def test_jitter_does_not_shorten_the_cut():
+    """Steps of 1.4 m, each position off by 3 m: three times as long as the street."""
+    street = walk(((0, 0), (0, 5000)), step=1.4)
+    noisy = street + np.random.default_rng(2).normal(0, 3 / M, street.shape)
+    edge = np.flatnonzero(ZONE.contains(*noisy.T))[-1] * 1.4
+    assert Track(noisy).length_m > 2.5 * Track(street).length_m
+    visible = cut(Track(noisy), [ZONE], lambda *_: 400.0).track
+    assert 0.85 * 1400 < (visible.latlon[0, 0] - HOME[0]) * M - edge < 1420
+
+
 def test_a_pass_in_the_middle_of_a_track_leaves_two_parts():
     street = walk(((-4000, 100), (-1500, 100), (-1500, 0), (1500, 0), (1500, 100), (4000, 100)))
     visible = cut(Track(street, time=moments(len(street))), [ZONE], no_length)

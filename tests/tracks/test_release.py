@@ -43,6 +43,7 @@ def test_files_of_ten_programs(dialect, zones, tmp_path):
     assert outcome.length_m == pytest.approx(8 * (len(segment) - 1), rel=0.01)
     assert outcome.duration_s == 2 * (len(segment) - 1)
     assert (outcome.tracks, outcome.ways, outcome.exposure[0]) == (1, 2, 1)
+    assert (outcome.points, outcome.cut) == (len(RIDE), len(RIDE) - len(segment))
     assert outcome.others == {"osmand": 1, "etrex": 1}.get(dialect, 0)
 
 
@@ -59,6 +60,19 @@ def test_a_second_export_cuts_the_same_and_counts_once(zones, tmp_path):
     assert outcome.exposure[0] == 2
     assert 2 <= outcome.exposure[1] <= 3
     assert 0 < outcome.attack_m < 0.66 * 500
+
+
+def test_a_ride_elsewhere_is_whole_and_the_release_says_so(zones, tmp_path):
+    source, target = write_gpx(tmp_path / "in.gpx", RIDE + 0.5), tmp_path / "out.gpx"
+    outcome = released(zones, source, target)
+    assert len(read_back(target)[0]) == len(RIDE)
+    assert (outcome.cut, outcome.ways, outcome.exposure, outcome.attack_m) == (
+        0,
+        0,
+        (0, 0),
+        pytest.approx(333.3, abs=0.1),
+    )
+    assert "the stated place is wrong" in str(outcome)
 
 
 def test_geojson_in_and_out(zones, tmp_path):

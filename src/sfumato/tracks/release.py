@@ -28,8 +28,9 @@ _KNOWN_M: Final = 1e-5  # degrees to which two exports of one ride agree
 class TrackRelease(CompactRepr):
     """The result of `release_tracks`: the files that were written, and what they show.
 
-    ``empty`` names sources of which nothing is visible, for which nothing was written. ``ways`` counts the ways in
-    and out of zones in these files, ``others`` points or shapes that are no tracks and were left out. ``exposure``
+    ``empty`` names sources of which nothing is visible, for which nothing was written. ``points`` counts those of
+    all sources, and ``cut`` those that are not in the files. ``ways`` counts the ways in and out of zones in these
+    files, ``others`` points or shapes that are no tracks and were left out. ``exposure``
     is of the zone whose ways out show most: the tracks and directions of all releases with this ledger.
     ``attack_m`` is the mean error of a simulated attacker after so many, metres; see `simulate_zone_attack`.
     """
@@ -37,6 +38,8 @@ class TrackRelease(CompactRepr):
     written: tuple[Path, ...]
     empty: tuple[Path, ...]
     tracks: int
+    points: int
+    cut: int
     ways: int
     others: int
     length_m: float
@@ -54,6 +57,9 @@ class TrackRelease(CompactRepr):
         lines = [
             f"Visible: {plural(self.tracks, 'track')}, {amount(self.length_m, 'm')}{hours}, "
             f"{amount(self.climb_m, 'm')} of climb, with {plural(self.ways, 'way')} into or out of a zone.",
+            f"Cut: {self.cut:,} of {plural(self.points, 'point')}."
+            if self.cut
+            else "Nothing was cut: no track comes near a zone. If one starts at home, the stated place is wrong.",
             "Left out: names, descriptions, metadata, links, sensors, extensions, laps"
             + (f", and {self.others:,} points or shapes that are no tracks." if self.others else "."),
         ]
@@ -119,10 +125,11 @@ def release_tracks(
     paths: list[Path] = []
     empty: list[Path] = []
     results: list[tuple[Path, list[tuple[Track, Cut]]]] = []
-    extras = 0
+    extras = points = 0
     for path, output in pairs:
         tracks, extra = read_all(path, timed=times != "drop")
         extras += extra
+        points += sum(map(len, tracks))
         try:
             cuts = [_visible(cut(track, discs, zones.length_m), loop_only=loop_only) for track in tracks]
         except InputError as error:
@@ -150,6 +157,8 @@ def release_tracks(
         tuple(paths),
         tuple(empty),
         len(parts),
+        points,
+        points - sum(len(part.track) for part in parts),
         sum(part.ends for part in parts),
         extras,
         sum(part.track.length_m for part in parts),

@@ -22,7 +22,7 @@ _WINDOW_M: Final = 25.0  # before and after a point, where its directions are me
 _TURN: Final = math.radians(45)
 _STRAIGHT: Final = 0.6  # of the window: a shorter chord has no direction, as where someone stood still
 _CLOSE_M: Final = 50.0  # between the ends of a loop
-_THIN_M: Final = 10.0  # between points that are compared to find one
+_THIN_M: Final = 10.0  # between points that lengths are measured along, or that are compared for a loop
 _ONE_SECOND: Final = np.timedelta64(1, "s")
 _START: Final = np.datetime64("1970-01-01T00:00:00", "us")
 
@@ -182,18 +182,16 @@ def cut(track: Track, zones: Sequence[Zone], length: Length) -> Cut:
     for points in _runs(stretches):
         if inside[points[0]]:
             continue
-        along = _along(track.latlon[points])
         visible = np.ones(len(points), dtype=bool)
         gates: list[tuple[Zone, int]] = []
-        for outward, is_end, distance in (
-            (track.latlon[points], points[0] == 0, along),
-            (track.latlon[points[::-1]], points[-1] == len(track) - 1, along[-1] - along),
-        ):
-            if not zones or (is_end and not _is_near(zones, outward[0])):
+        for step, end in ((1, 0), (-1, len(track) - 1)):
+            outward = track.latlon[points[::step]]
+            if not zones or (points[::step][0] == end and not _is_near(zones, outward[0])):
                 continue
             zone = zones[int(np.argmin([np.hypot(*_metres(zone.centre, outward[:1])[0]) for zone in zones]))]
             sector = _sector(zone, outward[0])
-            visible &= distance >= _first_turn(outward, 2.0 * zone.radius_m) + length(zone, sector)
+            along, turn = _way_out(outward, 2.0 * zone.radius_m)
+            visible &= (along >= turn + length(zone, sector))[::step]
             gates.append((zone, sector))
         stretch = points[visible]
         pieces = [piece for piece in _runs(track.part[stretch]) if len(piece) > 1]
@@ -238,17 +236,23 @@ def _is_near(zones: Sequence[Zone], point: Floats) -> bool:
     return any(replace(zone, radius_m=2 * zone.radius_m).contains(*point) for zone in zones)
 
 
-def _first_turn(outward: Floats, most: float) -> float:
-    """Return how far along a way, from its start, its first turn is, metres; at most ``most``."""
+def _way_out(outward: Floats, most: float) -> tuple[Floats, float]:
+    """Return how far each point of a way is from its start, and where its first turn ends (at most ``most``).
+
+    Lengths are between points 10 m apart, because the jitter of closer ones would add up.
+    """
     xy = _metres(outward[0], outward)
-    along = _along(outward)
-    distinct = np.concatenate([[True], np.diff(along) > 0])
-    xy, along = xy[distinct], along[distinct]
+    corners = [0]
+    for number, (x, y) in enumerate(xy.tolist()):
+        if math.hypot(x - xy[corners[-1], 0], y - xy[corners[-1], 1]) >= _THIN_M:
+            corners.append(number)
+    path = xy[corners]
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))])
+    distances = along[np.searchsorted(corners, np.arange(len(xy)), side="right") - 1]
 
     def at(distance: Floats) -> Floats:
-        return np.column_stack([np.interp(distance, along, xy[:, 0]), np.interp(distance, along, xy[:, 1])])
+        return np.column_stack([np.interp(distance, along, path[:, 0]), np.interp(distance, along, path[:, 1])])
 
-    # Where a way turns between two points of its own, it does so at one of them.
     places = along[(along >= _WINDOW_M) & (along <= min(along[-1] - _WINDOW_M, most))]
     before, after = at(places) - at(places - _WINDOW_M), at(places + _WINDOW_M) - at(places)
     across = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
@@ -256,9 +260,9 @@ def _first_turn(outward: Floats, most: float) -> float:
     straight = np.minimum(np.hypot(*before.T), np.hypot(*after.T)) >= _STRAIGHT * _WINDOW_M
     turning = np.append((angle >= _TURN) & straight, False)
     if not turning.any():
-        return most
+        return distances, most
     first = int(np.argmax(turning))
-    return float(places[first + int(np.argmin(turning[first:])) - 1])  # behind the turn, not before it
+    return distances, float(places[first + int(np.argmin(turning[first:])) - 1])
 
 
 def _closest_loop(latlon: Floats, along: Floats) -> tuple[int, int] | None:
