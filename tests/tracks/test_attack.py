@@ -54,6 +54,6 @@ def test_without_tracks_the_guess_is_the_middle():
 @pytest.mark.slow
 def test_the_table_is_what_the_simulation_gives():
     for row, tracks in enumerate(attack._TRACKS):
-        for column in (0, 2, 5):
-            error = simulate_zone_attack(tracks, attack._DIRECTIONS[column], homes=80)
-            assert attack._ERRORS[row, column] == pytest.approx(error, rel=0.02)
+        for column in (1, 4):
+            error = simulate_zone_attack(tracks, attack._DIRECTIONS[column], homes=120)
+            assert attack._ERRORS[row, column] == pytest.approx(error, rel=0.03)

@@ -91,7 +91,12 @@ def test_geojson_in_and_out(zones, tmp_path):
     outcome = released(zones, tmp_path / "line.geojson", third)
     assert read_back(third)[0] == pytest.approx(np.array(line)[:, 1::-1], abs=1e-7)
     assert np.isnan(outcome.duration_s)
-    assert "There are no times." not in str(outcome)
+    assert "There are no times." in str(outcome)
+    moments = [f"2026-05-01T08:{k // 60 % 60:02}:{k % 60:02}+02:00" for k in range(len(RIDE))]
+    timed = {"type": "Feature", "properties": {"coordTimes": moments}, "geometry": whole}
+    (tmp_path / "timed.json").write_text(json.dumps(timed))
+    assert released(zones, tmp_path / "timed.json", third).duration_s == len(line) - 1
+    assert "<time>2026-05-01T06:" in third.read_text()
 
 
 def test_fit_in(zones, tmp_path):
@@ -142,6 +147,10 @@ def test_a_folder(zones, tmp_path):
 
 POINT = '<trkpt lat="48.9" lon="2.4"><time>2026-05-01T06:00:00Z</time></trkpt>'
 GPX = '<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>{}</trkseg></trk></gpx>'
+LATE = (
+    '{"type": "Feature", "properties": {"coordTimes": ["late", "later"]}, "geometry": '
+    '{"type": "LineString", "coordinates": [[2.3, 48.8], [2.4, 48.8]]}}'
+)
 
 
 @pytest.mark.parametrize(
@@ -158,6 +167,7 @@ GPX = '<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg
         ("a.geojson", '{"type": "Point", "coordinates": [1, 2]}', "only 1 of other kinds"),
         ("a.geojson", '{"type": "LineString", "coordinates": [[1]]}', "is not GeoJSON of tracks"),
         ("a.geojson", '{"type": ', "is not valid JSON"),
+        ("a.json", LATE, "the times of a track cannot be read"),
         ("a.kml", "<kml/>", "not a track file by its name"),
         ("a.gpx", "", "is empty"),
     ],

@@ -61,7 +61,7 @@ def simulate_zone_attack(tracks: int, ways: int, *, cut: bool = True, homes: int
 
     Example:
         >>> from sfumato.tracks import simulate_zone_attack
-        >>> simulate_zone_attack(10, 10, cut=False, homes=4) < simulate_zone_attack(10, 10, homes=4)
+        >>> simulate_zone_attack(10, 4, homes=5) < simulate_zone_attack(1, 1, homes=5)
         True
     """
     if min(tracks, ways, homes) < 1:

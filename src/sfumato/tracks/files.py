@@ -12,9 +12,10 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from .._system import atomically
-from ..errors import DataError, InputError, MissingExtraError
+from ..errors import DataError, InputError, MissingExtraError, argument
 from ..geo import read_gpx
 from ..tables import Source
+from ..tables import times as read_times
 from .track import Track
 
 _SEMICIRCLES: Final = 180 / 2**31
@@ -60,6 +61,8 @@ def _features(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _of_feature(feature: dict[str, Any], timed: bool) -> Track:
+    import pyarrow as pa
+
     geometry = feature["geometry"]
     several = geometry["type"] == "MultiLineString"
     lines = geometry["coordinates"] if several else [geometry["coordinates"]]
@@ -69,7 +72,12 @@ def _of_feature(feature: dict[str, Any], timed: bool) -> Track:
     if times and several:
         times = list(chain.from_iterable(times))
     elevation = [float(point[2]) if len(point) > 2 and point[2] is not None else np.nan for point in points]
-    moments = [np.datetime64(time.rstrip("Z"), "us") for time in times] if times and timed else None
+    moments = None
+    if times and timed:
+        read = read_times(pa.array(list(map(str, times)), pa.string()), most_bad=1)
+        if read is None:
+            raise InputError("the times of a track cannot be read.", f"use {argument('times', 'drop')}.")
+        moments = read.values
     part = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
     return Track(np.array([[point[1], point[0]] for point in points]).reshape(-1, 2), elevation, moments, part)
 

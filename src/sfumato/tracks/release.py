@@ -167,7 +167,7 @@ def release_tracks(
         exposure,
         known_attack_m(*exposure, zones.radius_m),
         zones.radius_m,
-        times,
+        times if any(part.track.has_times for part in parts) else "drop",
     )
 
 

@@ -112,7 +112,7 @@ class Zones:
         if radius_m is not None and radius_m < RADIUS_M and not allow_small:
             raise InputError(
                 f"a radius of {radius_m:,} m is below {RADIUS_M} m, and hides little.",
-                f"use {argument('radius', RADIUS_M)}",
+                f"use {RADIUS_M} m",
                 f"insist with {argument('allow_small', True)}.",
             )
         self.ledger = ledger
