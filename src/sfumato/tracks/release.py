@@ -21,7 +21,7 @@ from .track import Cut, Track, cut
 from .zones import Zones
 
 TIMES: Final = ("keep", "shift", "drop")
-_KNOWN_M: Final = 1e-5  # degrees to which two exports of one ride agree
+_AGREEMENT: Final = 1e-5  # degrees to which two exports of one ride agree
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -30,9 +30,9 @@ class TrackRelease(CompactRepr):
 
     ``empty`` names sources of which nothing is visible, for which nothing was written. ``points`` counts those of
     all sources, and ``cut`` those that are not in the files. ``ways`` counts the ways in and out of zones in these
-    files, ``others`` points or shapes that are no tracks and were left out. ``exposure``
-    is of the zone whose ways out show most: the tracks and directions of all releases with this ledger.
-    ``attack_m`` is the mean error of a simulated attacker after so many, metres; see `simulate_zone_attack`.
+    files, ``others`` points or shapes that are no tracks and were left out. ``exposure`` is of the zone whose ways
+    out show most: the tracks and directions of all releases with this ledger. ``attack_m`` is the mean error of a
+    simulated attacker after so many, metres; see `simulate_zone_attack`. ``times`` is ``drop`` where there are none.
     """
 
     written: tuple[Path, ...]
@@ -214,5 +214,5 @@ def _check_distinct(outputs: Iterable[Path]) -> None:
 
 def _name_of(track: Track) -> str:
     """Return the name under which a ride is counted: a hash of its positions, to about a metre."""
-    positions = np.rint(track.latlon / _KNOWN_M).astype("<i8")
+    positions = np.rint(track.latlon / _AGREEMENT).astype("<i8")
     return hashlib.blake2b(positions.tobytes(), digest_size=16).hexdigest()

@@ -141,8 +141,8 @@ class Track(Immutable):
     def loop(self) -> Track:
         """Return the loop alone: the shortest stretch that ends within 50 m of its start, at least half of all.
 
-        All is the longest stretch between two holes, which are where the numbers of parts change. Raises
-        `InputError` if there is no loop, as where the ways out and back differ.
+        All is the longest part of the track, so that a loop has no hole. Raises `InputError` if there is no loop,
+        as where the ways out and back differ.
         """
         longest = max(self.parts, key=lambda part: part.length_m, default=self)
         along = _along(longest.latlon)
