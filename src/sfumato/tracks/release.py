@@ -32,7 +32,7 @@ class TrackRelease(CompactRepr):
     all sources, and ``cut`` those that are not in the files. ``ways`` counts the ways in and out of zones in these
     files, ``others`` points or shapes that are no tracks and were left out. ``exposure`` is of the zone whose ways
     out show most: the tracks and directions of all releases with this ledger. ``attack_m`` is the mean error of a
-    simulated attacker after so many, metres; see `simulate_zone_attack`. ``times`` is ``drop`` where there are none.
+    simulated attacker after so many, metres; see `simulate_zone_attack`. ``times`` is ``drop`` if there are none.
     """
 
     written: tuple[Path, ...]
@@ -61,7 +61,11 @@ class TrackRelease(CompactRepr):
             if self.cut
             else "Nothing was cut: no track comes near a zone. If one starts at home, the stated place is wrong.",
             "Left out: names, descriptions, metadata, links, sensors, extensions, laps"
-            + (f", and {self.others:,} points or shapes that are no tracks." if self.others else "."),
+            + (
+                f", and {plural(self.others, 'point or shape', 'points or shapes')} of no track."
+                if self.others
+                else "."
+            ),
         ]
         rides, directions = self.exposure
         radius = amount(self.radius_m, "m")
