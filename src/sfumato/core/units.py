@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
-from typing import Final
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Final
 
 from ..errors import InputError, UnitError, argument, python
 from ..escaping import plain
 from ..rounding import amount
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 _DIMENSIONS: Final = (
     ("length", {"mm": 0.001, "cm": 0.01, "m": 1.0, "km": 1000.0, "ft": 0.3048, "yd": 0.9144}),
@@ -124,6 +126,8 @@ def _convert(number: str, source: str, target: str, *, per: bool) -> Fraction:
 
 def time_zone(name: str) -> ZoneInfo:
     """Return a time zone by its name; that of the device is refused, because it depends on where the device is."""
+    from zoneinfo import ZoneInfo
+
     try:
         if name.lower() != "localtime":
             return ZoneInfo(name)

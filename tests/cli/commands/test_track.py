@@ -1,5 +1,7 @@
 """``sfumato track``: a home stated once, and tracks without its surroundings."""
 
+import random
+
 import pytest
 
 import sfumato as sf
@@ -8,6 +10,9 @@ from tests.tracks.rides import LOLLIPOP, read_back, walk, write_gpx
 
 @pytest.fixture
 def ride(run, tmp_path, monkeypatch):
+    source = random.Random(5)
+    monkeypatch.setattr("secrets.choice", source.choice)
+    monkeypatch.setattr("secrets.token_hex", lambda size=32: source.randbytes(size).hex())
     monkeypatch.setattr("typer.get_app_dir", lambda name: str(tmp_path / "settings" / name))
     return write_gpx(tmp_path / "ride.gpx", walk(LOLLIPOP))
 

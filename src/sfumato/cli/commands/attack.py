@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from typer import Option
 
 from ...errors import InputError
-from ...rounding import amount
 from ..messages import option as name_option
 from ..messages import working
 from ..options import People, SfmFile, SkipDamaged, User, VisitsOptions
@@ -165,6 +164,7 @@ def _attack_days(
 ) -> None:
     """Print the guarantee of a day, attacks on days of real people, and on simulated homes."""
     from ...ledgers import Day
+    from ...rounding import amount
     from ...sequences import attack_days, home_error
     from ..screen import print_table
 
