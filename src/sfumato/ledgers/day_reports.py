@@ -27,7 +27,7 @@ from .point_reports import PointReports
 
 Point = tuple[float, float]
 _MARK: Final = hashlib.blake2b(b"tick", digest_size=SIZE, person=b"sfumato day").digest()
-"""The mark of ticks in a ledger: one report for a tick, whatever the mechanism."""
+"""The mark of ticks in a ledger: one report for a tick, of any mechanism."""
 
 
 class DayReports(NotebookRepr):

@@ -25,7 +25,7 @@ _PLACED_M: Final = 1e-5  # metres: more than rounding of projections adds to the
 class SparseVectorState(Immutable):
     """State of a day that an app stores between ticks; `dataclasses.asdict` makes plain numbers of it.
 
-    Only ``report`` may be shown: the guarantee is lost for whoever knows ``threshold``.
+    Only ``report`` may be shown: the guarantee is lost for anyone who knows ``threshold``.
 
     Attributes:
         threshold: The day's threshold with its noise, in steps of the noise's lattice: secret.
