@@ -10,7 +10,9 @@ import pytest
 from .test_prose import CODE, PATTERN, prose
 
 DOCS = Path(__file__).parents[1] / "docs"
-TUTORIALS = ("tutorials/choose-epsilon", "tutorials/protect-a-table", "tutorials/study-a-mechanism")
+TUTORIALS = tuple(
+    f"tutorials/{name}" for name in ("choose-epsilon", "protect-a-table", "share-my-day", "study-a-mechanism")
+)
 CELL = re.compile(r"^```\{code-cell\}\n(?:---\n.*?^---\n)?(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 MAGIC = re.compile(r"^%.*$", flags=re.MULTILINE)
 MOST_WORDS = {**dict.fromkeys(TUTORIALS, 900), "gallery": 500}
@@ -37,6 +39,7 @@ def run_cells(page: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
+        "tutorials/share-my-day",
         "tutorials/study-a-mechanism",
         "gallery",
         *(  # ten designs; a design of medians and its report
