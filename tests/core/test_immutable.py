@@ -15,6 +15,7 @@ from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
 from sfumato.optimal import AttackerGoal, LossGoal, coordinate_bound
 from sfumato.proofs import Candidates, ManyMultipliers, Multipliers, Optimality, VertexPrivacy
+from sfumato.sequences import MovementModel, PrivateMovementModel, SparseVectorState
 from sfumato_papers.invented_city import invented_city
 
 from .arrays import refused
@@ -38,6 +39,7 @@ TABLE = PlaneRemap.of([[0.0, 0.0], [300.0, 40.0]], [1.0, 2.0], 0.001, Fraction(2
 NOISE = CoordinateNoise("1/km", "2 m", Projection(48.86, 2.34), "30 km", TABLE)
 ERROR = sf.PlaceDistortion("1 m", LATTICE, sf.Visits([48.85], [2.35]))
 TIMES = np.array(["2024-01-01", "NaT"], "datetime64[s]")
+MOVEMENT = ([[48.85, 2.35], [48.86, 2.34]], [540, 720], np.full((2, 2), 0.5), np.full((2, 1, 2, 2), 0.5), "UTC")
 THINGS = {
     "space": LINE,
     "bins": sf.NumberBins(18, 5, 3, "year"),
@@ -75,6 +77,10 @@ THINGS = {
     "distortion": sf.DistortionPrivacy(0.1, METRIC),
     "prices": PRICES,
     "optimality": Optimality("expected", PRICES),
+    "day": sf.Day("6/km", at=["09:00", "18:00"], zone="Europe/Paris"),
+    "movement": MovementModel(*MOVEMENT),
+    "private movement": PrivateMovementModel(*MOVEMENT),
+    "state of a sparse vector": SparseVectorState(3, 2, (48.85, 2.35)),
     "candidates": Candidates(LINE, sf.loss(LINE, LINE, "absolute")),
     "file": FILE,
     "tupling": TUPLING,
@@ -140,4 +146,9 @@ def test_every_frozen_thing_of_the_core_is_tried():
         return {name for kind in own for name in {kind.__name__, *kinds(kind)}}
 
     missing = kinds(Immutable) - {type(thing).__name__ for thing in THINGS.values()}
-    assert missing <= {"Places", "Cells", "Hexagons"}  # abstract, or with an extra, in tests/geo/test_hexagons.py
+    assert missing <= {
+        "Places",
+        "Cells",
+        "Hexagons",
+        "_Movement",
+    }  # abstract, or with an extra, in tests/geo/test_hexagons.py

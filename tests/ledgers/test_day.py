@@ -187,8 +187,8 @@ def test_unclear_days_are_refused(arguments, message):
 
 
 def test_a_schedule_in_words():
-    assert sf.Day.parse("6/km every 3 h", zone="Europe/Paris").clocks == sf.Day("6/km", every="3 h").clocks
-    assert sf.Day.parse("3/km at 09:00, 18:30").clocks == (time(9), time(18, 30))
+    assert sf.Day.parse("6/km every 3 h", zone="Europe/Paris").at == sf.Day("6/km", every="3 h").at
+    assert sf.Day.parse("3/km at 09:00, 18:30").at == (time(9), time(18, 30))
     for text in ("6/km", "every 3 h", "6/km hourly", "x/km every 3 h"):
         with pytest.raises(InputError):
             sf.Day.parse(text)

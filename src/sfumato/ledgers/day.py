@@ -176,7 +176,7 @@ class Day(Immutable):
 
     epsilon: Decimal
     unit: str
-    clocks: tuple[time, ...]
+    at: tuple[time, ...]
     zone: str
     reset: time
     adapt: Adapt | None
@@ -205,7 +205,7 @@ class Day(Immutable):
         total = amount(epsilon, unit, "epsilon", at_most=True)
         units.time_zone(zone)
         ordered = sorted(clocks, key=lambda clock: (clock < start, clock))
-        assign(self, epsilon=total, unit=unit, clocks=tuple(ordered), zone=zone, reset=start, adapt=adapt)
+        assign(self, epsilon=total, unit=unit, at=tuple(ordered), zone=zone, reset=start, adapt=adapt)
 
     @classmethod
     def parse(cls, text: str, *, zone: str = "UTC") -> Day:
@@ -219,7 +219,7 @@ class Day(Immutable):
         return cls(match[1], at, every=match["every"], zone=zone)
 
     def __len__(self) -> int:
-        return len(self.clocks)
+        return len(self.at)
 
     @property
     def report_epsilon(self) -> str:
@@ -231,13 +231,13 @@ class Day(Immutable):
     @property
     def slots(self) -> tuple[int, ...]:
         """The ticks as minutes of the day's first date, for movement models; from 1440 on of the next date."""
-        minutes = [clock.hour * 60 + clock.minute for clock in self.clocks]
+        minutes = [clock.hour * 60 + clock.minute for clock in self.at]
         return tuple(minute + _MINUTES * (minute < minutes[0]) for minute in minutes)
 
     @check_arguments
     def ticks(self, on: date) -> tuple[Tick, ...]:
         """Return the ticks of the day that begins on a date, in order; as many on every day."""
-        moments = [self._moment(on + timedelta(days=clock < self.reset), clock) for clock in self.clocks]
+        moments = [self._moment(on + timedelta(days=clock < self.reset), clock) for clock in self.at]
         ticks = []
         for moment, group in groupby(moments):
             # Times in a gap of the clock are one moment, but as many ticks.
@@ -328,7 +328,7 @@ class Day(Immutable):
         return _first_after(early, before, zone)
 
     def __repr__(self) -> str:
-        clocks = ", ".join(f"{clock:%H:%M}" for clock in self.clocks[:8]) + (", ..." if len(self) > 8 else "")
+        clocks = ", ".join(f"{clock:%H:%M}" for clock in self.at[:8]) + (", ..." if len(self) > 8 else "")
         return f"Day of {show(self.epsilon, self.unit)}, {plural(len(self), 'tick')} at {clocks} {self.zone}"
 
 
