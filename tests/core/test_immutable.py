@@ -81,6 +81,7 @@ THINGS = {
     "movement": MovementModel(*MOVEMENT),
     "private movement": PrivateMovementModel(*MOVEMENT),
     "state of a sparse vector": SparseVectorState(3, 2, (48.85, 2.35)),
+    "track": sf.tracks.Track([[48.85, 2.35], [48.86, 2.34]]),
     "candidates": Candidates(LINE, sf.loss(LINE, LINE, "absolute")),
     "file": FILE,
     "tupling": TUPLING,
