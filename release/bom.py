@@ -19,7 +19,10 @@ from . import ROOT
 from .building import sha256
 from .running import ReleaseError, run
 
-EXTRAS = ("geo", "hex", "learn", "ledger", "opendp", "pipelines", "postgres", "report", "sign", "solvers", "spark")
+EXTRAS = (
+    *("fit", "geo", "hex", "learn", "ledger", "opendp", "pipelines", "postgres", "report", "sign", "solvers"),
+    "spark",
+)
 STUDIO = ROOT / "studio"
 PAGE_LICENCES = STUDIO / "src" / "sfumato_studio" / "page" / "licences.txt"
 LICENCES = Path(__file__).with_name("licences.toml")

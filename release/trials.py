@@ -39,6 +39,7 @@ PARTS: Final = {
             *("tests/files/test_round_trip.py", "tests/sampling/test_alias.py"),
         )
     ),
+    "fit": Part(("tests/tracks/test_release.py",)),
     "geo": Part(("tests/geo/test_projection.py",)),
     "hex": Part(("tests/geo/test_hexagons.py",)),
     "learn": Part(("tests/learning/test_targets.py",)),
