@@ -27,6 +27,7 @@ from sfumato_papers import (
     privacy_games,
     repeated_releases,
     rows_of,
+    sequences,
 )
 from sfumato_papers.reproduction import RunTables
 
@@ -63,6 +64,12 @@ def drawn(tables: Path) -> dict[str, Callable[[], Figure]]:
         ),
         "learned-mechanisms": lambda: _contest(tables / "learned-mechanisms.csv"),
         "repeated-releases": lambda: _repeated(tables / "repeated-releases.csv"),
+        "sequences-errors": lambda: sequences.loss_figure(
+            rows_of(tables / "sequences-errors.csv", sequences.PolicyRow)
+        ),
+        "sequences-homes": lambda: sequences.home_figure(
+            rows_of(tables / "sequences-homes.csv", sequences.HomeRow)
+        ),
         "points-loss": lambda: _points(tables / "points-loss.csv"),
     }
 

@@ -16,6 +16,7 @@ from sfumato_papers import (
     privacy_games,
     repeated_releases,
     rows_of,
+    sequences,
 )
 from sfumato_papers.mipan.games import games_of, swaps
 from sfumato_papers.results import columns_of, where
@@ -57,6 +58,8 @@ TABLES: dict[str, Any] = {
     "learned-swapping": mipan.SwappingRound,
     "points-loss": PlaceRow,
     "repeated-releases": repeated_releases.RepeatedRow,
+    "sequences-errors": sequences.PolicyRow,
+    "sequences-homes": sequences.HomeRow,
 }
 
 

@@ -26,6 +26,7 @@ NAMES: Final = (
     "follow-ups",
     "wild",
     "repeated-releases",
+    "sequences",
 )
 """All papers, in the order of the docs."""
 
