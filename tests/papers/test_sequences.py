@@ -14,14 +14,14 @@ from sfumato.sequences import Follower, MovementModel, day_positions
 from sfumato_papers.reproduction import RunTables, Setting
 from sfumato_papers.results import rows_of, where
 from sfumato_papers.sequences import (
-    OTHERS,
     PERMANENT,
+    POPULATION,
     PRIVATE,
     RAW,
     REMAP,
     HomeRow,
     PolicyRow,
-    learned,
+    learning_policy,
     loss_figure,
     mean_loss,
     person_errors,
@@ -49,8 +49,15 @@ def walks():
 
 def test_errors_are_those_of_a_follower_on_the_last_days(walks):
     population = MovementModel.of_visits(walks.select(walks.user != 3), PLACES, SLOTS, ZONE)
-    rows = person_errors("walks", "3", walks.of_user(3), population, NOISE, (4, 8), seed=2)
-    assert [row.policy for row in rows] == [RAW, REMAP, OTHERS, learned(4), learned(8), PRIVATE]
+    rows = person_errors("walks", 2, walks.of_user(3), population, NOISE, (4, 8))
+    assert [row.policy for row in rows] == [
+        RAW,
+        REMAP,
+        POPULATION,
+        learning_policy(4),
+        learning_policy(8),
+        PRIVATE,
+    ]
     truth = day_positions(walks.of_user(3), SLOTS, ZONE)[1:]
     reports = sf.simulator(NOISE, 2).blur(truth[..., 0], truth[..., 1])
     follower, plane = Follower(population, NOISE), NOISE.projection
@@ -64,7 +71,7 @@ def test_errors_are_those_of_a_follower_on_the_last_days(walks):
             raw.append(np.hypot(*(plane.forward(*report[:, None]) - here).T).item())
             losses.append(np.hypot(*(plane.forward([shown.lat], [shown.lon]) - here).T).item())
     assert (rows[0].days, rows[0].epsilon_per_km) == (6, 6)
-    assert rows[0].loss_m == pytest.approx(np.mean(raw), rel=1e-6)
+    assert rows[0].loss_m == pytest.approx(np.mean(raw), abs=0.06)
     assert rows[2].loss_m == pytest.approx(np.mean(losses), abs=0.2)
 
 
@@ -86,7 +93,7 @@ def test_the_private_model_has_no_held_out_day(walks):
     for visits in (person, moved):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("sfumato_papers.sequences.paper.PrivateMovementModel", SimpleNamespace(of_days=model_of))
-            person_errors("walks", "3", visits, population, NOISE, (4,), seed=2)
+            person_errors("walks", 2, visits, population, NOISE, (4,))
     np.testing.assert_array_equal(*seen)
 
 
@@ -104,7 +111,7 @@ def test_the_quick_run_agrees_with_itself(quick_run):
     rows = rows_of(reproduced.folder / "sequences-errors.csv", PolicyRow)
     first, second = (
         np.array([row.loss_m for row in where(rows, epsilon_per_km=6.0, policy=policy)])
-        for policy in (OTHERS, REMAP)
+        for policy in (POPULATION, REMAP)
     )
     assert f"6/km: {np.mean(first - second):+.0f} m (" in reproduced.claims[0].found
     (panel,) = loss_figure(rows).axes
@@ -120,7 +127,7 @@ def test_the_page_quotes_its_tables():
     rows = tables.rows("sequences-errors", PolicyRow)
     for source in ("Gowalla", "Foursquare"):
         people = where(rows, source=source)
-        for policy in (RAW, REMAP, OTHERS, learned(10), learned(30), PRIVATE):
+        for policy in (RAW, REMAP, POPULATION, learning_policy(10), learning_policy(30), PRIVATE):
             cells = [mean_loss(people, epsilon, policy) for epsilon in (3.0, 6.0, 12.0)]
             half = [f"{each.value / 1000:.2f} ± {(each.upper - each.value) / 1000:.2f}" for each in cells]
             assert re.search(rf"^\| {source} \| {policy}[^|]*\| {' [|] '.join(half)} \|$", words, re.MULTILINE), (
@@ -128,3 +135,22 @@ def test_the_page_quotes_its_tables():
             )
     homes = where(tables.rows("sequences-homes", HomeRow), policy=PERMANENT)
     assert len({row.error_m for row in homes}) == 1
+
+
+def test_a_person_of_the_docs_has_the_same_errors_again(shared_data):
+    """The least busy of the 40 people of Foursquare, from the file."""
+    visits = sf.read_visits(shared_data / "foursquare_nyc.parquet", user="user", time="time")
+    *_, part = PAPER.parts(Setting(False, {"Foursquare": visits}, has_files=True))
+    source, epsilon, city, region, zone, people, learning = part.arguments
+    grid = sf.Grid.covering(region, shape=(11, 12))
+    noise = CoordinateNoise("2/km", projection=grid.projection)
+    slots = (540, 720, 900, 1080, 1260, 1440)
+    strangers = city.select(~np.isin(city.user, people))
+    population = MovementModel.of_visits(strangers, grid.latlon, slots, zone)
+    rows = person_errors(source, 40, city.of_user(people[39]), population, noise, learning)
+    table = rows_of(ROOT / "docs" / "data" / "sequences-errors.csv", PolicyRow)
+    documented = where(table, source=source, epsilon_per_km=epsilon, person=40)
+    assert [row.policy for row in rows] == [row.policy for row in documented]
+    for field in ("loss_m", "smoother_m", "viterbi_m"):
+        again, before = ([getattr(row, field) for row in group] for group in (rows, documented))
+        np.testing.assert_allclose(again, before, atol=0.3)

@@ -40,7 +40,7 @@ _HOME_EPSILON: Final = "1/km"
 
 RAW: Final = "raw planar noise"
 REMAP: Final = "memoryless remap"
-OTHERS: Final = "follower, other people's model"
+POPULATION: Final = "follower, other people's model"
 PRIVATE: Final = "follower, private model"
 FRESH: Final = "two fresh reports a day"
 PERMANENT: Final = "a named place, one permanent report"
@@ -52,7 +52,7 @@ class PolicyRow:
     """Mean errors in metres on the held-out days of one person, of a policy and of attackers with its model."""
 
     source: str
-    person: str
+    person: int  # a number without meaning
     epsilon_per_km: float  # of the day
     policy: str
     days: int  # held out
@@ -74,26 +74,25 @@ class HomeRow:
 
 def person_errors(
     source: str,
-    person: str,
+    person: int,
     visits: Visits,
     population: MovementModel,
     noise: CoordinateNoise,
     learning: Sequence[int],
-    *,
-    seed: int,
 ) -> list[PolicyRow]:
     """Return the errors of every policy on the last 30 % of one person's days.
 
     ``learning`` has the numbers of days before these from which models of reports are learned. The first day is
-    left out, because a device may have no position on it yet. The noise is that of one report.
+    left out, because a device may have no position on it yet. The noise is that of one report, and its seed the
+    person's number.
     """
     slots, zone = population.slots, population.zone
     truth = day_positions(visits, slots, zone)[1:]
     first = len(truth) - math.ceil(_HELD_OUT * len(truth))
-    reports = sf.simulator(noise, seed).blur(truth[..., 0], truth[..., 1], outside="nearest")
-    models: dict[str, MovementModel | PrivateMovementModel] = {OTHERS: population}
+    reports = sf.simulator(noise, seed=person).blur(truth[..., 0], truth[..., 1], outside="nearest")
+    models: dict[str, MovementModel | PrivateMovementModel] = {POPULATION: population}
     for days in learning:
-        models[learned(days)] = MovementModel.of_reports(reports[first - days : first], noise, population)
+        models[learning_policy(days)] = MovementModel.of_reports(reports[first - days : first], noise, population)
     dates = _dates(visits, zone)
     past = visits.select(dates < np.unique(dates)[first + 1])
     models[PRIVATE] = PrivateMovementModel.of_days(past, population.places, slots, zone)
@@ -101,16 +100,14 @@ def person_errors(
     rows = []
     for policy, model in models.items():
         errors = sequence_errors(truth[first:], reports[first:], model, noise).errors
-        losses = (
-            {RAW: "reports", REMAP: "memoryless", OTHERS: "filter"} if policy == OTHERS else {policy: "filter"}
-        )
-        for label, name in losses.items():
-            values = (errors[attacker].value for attacker in (name, "smoother", "Viterbi"))
+        losses = {RAW: "reports", REMAP: "memoryless"} if policy == POPULATION else {}
+        for label, name in (losses | {policy: "filter"}).items():
+            values = (round(errors[attacker].value, 1) for attacker in (name, "smoother", "Viterbi"))
             rows.append(PolicyRow(source, person, epsilon, label, held_out, *values))
     return rows
 
 
-def learned(days: int) -> str:
+def learning_policy(days: int) -> str:
     """Return the name of the follower whose model was learned from so many days of reports."""
     return f"follower, model of {days} days of reports"
 
@@ -131,12 +128,14 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
             for user, count in city.users().items()
             if count >= least
         }
-        chosen = sorted((user for user in days if days[user] >= least), key=lambda user: (-days[user], str(user)))
-        if len(chosen) < 2:
+        eligible = [
+            user for user in sorted(days, key=lambda user: (-days[user], str(user))) if days[user] >= least
+        ]
+        if len(eligible) < 2:
             raise DataError(
                 f"fewer than two people of {name!r} have {least} days within {region}.", "give longer traces."
             )
-        arguments = city, region, zone, chosen[:people], learning
+        arguments = city, region, zone, eligible[:people], learning
         parts += [StudyPart(f"{name} at {e:g} per km", _measure, (name, e, *arguments)) for e in _EPSILONS]
     return parts
 
@@ -156,9 +155,8 @@ def _measure(
     rest = city.select(np.array([user not in people for user in users], dtype=bool))
     population = MovementModel.of_visits(rest, grid.latlon, _SLOTS, zone)
     rows: list[PolicyRow] = []
-    for seed, person in enumerate(people, 1):
-        visits = city.of_user(person)
-        rows += person_errors(source, str(person), visits, population, noise, learning, seed=seed)
+    for person, user in enumerate(people, 1):
+        rows += person_errors(source, person, city.of_user(user), population, noise, learning)
     return {_ERRORS: rows}
 
 
@@ -204,10 +202,10 @@ def _claims(tables: RunTables) -> Sequence[PaperClaim]:
     few, many = sorted((name for name in distinct(rows, "policy") if "reports" in name), key=_days_of)
     claims = []
     for says, first, second in (
-        ("With other people's model, the follower is closer than the memoryless remap.", OTHERS, REMAP),
-        ("With other people's model, the follower is closer than raw noise.", OTHERS, RAW),
+        ("With other people's model, the follower is closer than the memoryless remap.", POPULATION, REMAP),
+        ("With other people's model, the follower is closer than raw noise.", POPULATION, RAW),
         (f"With {_days_of(many)} days of reports, the follower is closer than raw noise.", many, RAW),
-        (f"{_days_of(few)} days of reports give a better model than other people.", few, OTHERS),
+        (f"{_days_of(few)} days of reports give a better model than other people.", few, POPULATION),
         (f"{_days_of(many)} days of reports give as good a model as the true days.", many, PRIVATE),
     ):
         differences = _differences(rows, first, second)
@@ -273,7 +271,7 @@ def loss_figure(rows: Sequence[PolicyRow]) -> Figure:
 def _policies(rows: Sequence[PolicyRow]) -> tuple[str, ...]:
     """Return the policies to draw: of models of reports only that of most days."""
     many = max((name for name in distinct(rows, "policy") if "reports" in name), key=_days_of)
-    return RAW, REMAP, OTHERS, many, PRIVATE
+    return RAW, REMAP, POPULATION, many, PRIVATE
 
 
 def mean_loss(rows: Sequence[PolicyRow], epsilon: float, policy: str) -> Bracket:
