@@ -302,7 +302,7 @@ def home_figure(rows: Sequence[HomeRow]) -> Figure:
         ax.plot(days, errors, "o-", color=colour, markersize=4)
         ax.fill_between(days, low, high, color=colour, alpha=0.15, linewidth=0)
         label_curve(ax, (days[2], errors[2]), policy, colour, (4, 12))
-    ax.set(xscale="log", yscale="log", xlabel="days", ylabel="mean error for the home (km)")
+    ax.set(xscale="log", yscale="log", ylim=(0.05, 3), xlabel="days", ylabel="mean error for the home (km)")
     ax.set_xticks([1, 7, 30, 365], ["1", "7", "30", "365"])
     ax.set_yticks([0.05, 0.1, 0.2, 0.5, 1, 2], ["0.05", "0.1", "0.2", "0.5", "1", "2"])
     ax.minorticks_off()
