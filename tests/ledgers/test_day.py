@@ -5,6 +5,7 @@ import math
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -45,7 +46,7 @@ def days(tmp_path):
 @pytest.mark.parametrize("seed", range(3))
 def test_no_path_of_an_adaptive_day_exceeds_its_bound(seed):
     rng = np.random.default_rng(seed)
-    choices = [None, *(sf.mechanisms.geometric(LINE, epsilon) for epsilon in (0.25, 0.5, 1.0))]
+    choices: list[Any] = [None, *(sf.mechanisms.geometric(LINE, epsilon) for epsilon in (0.25, 0.5, 1.0))]
     charges = dict(zip(choices, map(Decimal, ("0", "0.25", "0.5", "1.0")), strict=True))
     plan: dict[tuple[float, ...], int] = {}
 
@@ -65,7 +66,7 @@ def test_no_path_of_an_adaptive_day_exceeds_its_bound(seed):
         if len(reports) == 3:
             paths[tuple(report.lat for report in reports)] = columns
             return
-        mechanism = day.mechanism(reports, choices[3])
+        mechanism: Any = day.mechanism(reports, choices[3])
         if mechanism is None:
             walk([*reports, TickReport(at(8), -1.0, 0.0, Decimal(0))], [*columns, [Fraction(1)] * 3])
             return
@@ -292,7 +293,7 @@ def test_an_estimate_follows_the_reports(days):
     places = np.array([HOME, WORK, CAFE])
     walk = places[rng.integers(0, 3, 400)]
     times = np.datetime64("2026-01-01T01:00", "us") + np.arange(400) * np.timedelta64(3, "h")
-    others = sf.Visits(*walk.T, user=["x"] * 400, time=times)
+    others = sf.Visits(walk[:, 0], walk[:, 1], ["x"] * 400, times)
     model = MovementModel.of_visits(others, places, DAY.slots, DAY.zone)
     days.answer("ada", HOME, now=at(9, 5))
     at_tick = days.estimate("ada", model, now=at(9, 10))

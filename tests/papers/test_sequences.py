@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,7 +45,8 @@ def walks():
     time = np.datetime64("2026-06-01T00", "h") + 24 * np.tile(np.repeat(np.arange(20), 4), 12) + hours
     second = (hours > 16) ^ (generator.random(len(user)) < 0.1)
     place = PLACES[two[user, second.astype(int)]]
-    return sf.Visits(*(place + generator.normal(0, 1e-4, place.shape)).T, user=user, time=time)
+    lat, lon = (place + generator.normal(0, 1e-4, place.shape)).T
+    return sf.Visits(lat, lon, user, time)
 
 
 def test_errors_are_those_of_a_follower_on_the_last_days(walks):
@@ -60,7 +62,8 @@ def test_errors_are_those_of_a_follower_on_the_last_days(walks):
     ]
     truth = day_positions(walks.of_user(3), SLOTS, ZONE)[1:]
     reports = sf.simulator(NOISE, 2).blur(truth[..., 0], truth[..., 1])
-    follower, plane = Follower(population, NOISE), NOISE.projection
+    follower = Follower(population, NOISE)
+    plane: Any = NOISE.projection
     raw, losses = [], []
     for day, points in zip(truth[-6:], reports[-6:], strict=True):  # 30 % of 19 days, rounded up
         follower.restart()
@@ -94,7 +97,8 @@ def test_the_private_model_has_no_held_out_day(walks):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("sfumato_papers.sequences.paper.PrivateMovementModel", SimpleNamespace(of_days=model_of))
             person_errors("walks", 2, visits, population, NOISE, (4,))
-    np.testing.assert_array_equal(*seen)
+    np.testing.assert_array_equal(seen[0], seen[1])
+    assert len(seen) == 2
 
 
 def test_a_file_without_enough_days_is_refused_before_the_work(walks):

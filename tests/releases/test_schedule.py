@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -209,7 +210,7 @@ def test_the_command_releases_a_schedule(tmp_path):
 def test_an_interrupted_release_goes_on(tmp_path):
     source = write(fixes(users=200, rows=3000), tmp_path / "fixes.parquet")
     schedule = Schedule(DAY, "2026-03-29", START)
-    options = {"user": "who", "schedule": schedule, "batch_rows": 100}
+    options: dict[str, Any] = {"user": "who", "schedule": schedule, "batch_rows": 100}
 
     def stop(done):
         if done.rows >= 500:

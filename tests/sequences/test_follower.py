@@ -131,7 +131,7 @@ def test_a_table_gives_each_place_the_mixture_of_its_rows(kind):
     chain = MarkovChain(sf.Prior(mixture.secrets, START), sf.Mechanism(MOVES, mixture.secrets, mixture.secrets))
     observables = rng.integers(len(space), size=3)
     follower = Follower(public, table)
-    reports = sf.geo.latlon_of(space)[observables]
+    reports = np.asarray(sf.geo.latlon_of(space))[observables]
     beliefs = [follower.update(slot, *report) for slot, report in zip(SLOTS, reports, strict=True)]
     np.testing.assert_allclose(beliefs, chain.filter([(mixture, int(o)) for o in observables]), rtol=1e-9)
     with pytest.raises(InputError, match="none of the mechanism's"):

@@ -102,7 +102,7 @@ def test_a_follower_is_closer_than_raw_reports_on_real_days(shared_data):
     visits = sf.read_visits(shared_data / "gowalla_nyc.parquet", user="user", time="time")
     slots = [540, 720, 900, 1080, 1260, 1440]
     person = visits.of_user(3480)
-    rest = visits.select(visits.user != 3480)
+    rest = visits.select(np.asarray(visits.user != 3480))
     grid = sf.Grid.covering(person, shape=(11, 11), region=person.region(trim=0.02))
     others = MovementModel.of_visits(rest.inside(person.region()), grid.latlon, slots, ZONE)
     noise = CoordinateNoise("1/km", projection=grid.projection)

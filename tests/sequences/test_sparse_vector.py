@@ -6,6 +6,7 @@ from dataclasses import asdict
 from fractions import Fraction
 from itertools import combinations, product
 from math import exp, log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,12 +36,12 @@ def outcomes(day, sparse, reports):
     """Probability of everything shown on a day of positions 0..SPAN, in steps; reports[x][z] as on a line."""
     threshold = round(Fraction(sparse.threshold_m) / sparse.noise.step_m)
     first, test = (float(1 / scale) for scale in (sparse.threshold_scale, sparse.test_scale))
-    total = Counter()
+    total: Counter[Any] = Counter()
     for rho in range(-200, 201):
         chance = np.tanh(first / 2) * exp(-first * abs(rho))
         states = {((z,), z, sparse.triggers): chance * reports[day[0]][z] for z in range(SPAN + 1)}
         for x in day[1:]:
-            following = Counter()
+            following: Counter[Any] = Counter()
             for (shown, z, left), p in states.items():
                 trigger = tail(threshold + rho - abs(x - z), test) if left else 0.0
                 following[(*shown, None), z, left] += p * (1 - trigger)

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ def random_law(rng, n):
 
 def test_golden_line():
     leakage = temporal_leakage(PRIOR, WALK, LINE, [LN2] * 3)
-    factors = {
+    factors: dict[str, Any] = {
         "backward": (
             {(0, 1): [2, Fraction(24, 7), Fraction(206, 41)], (1, 2): [2, Fraction(7, 2), Fraction(82, 15)]}
         ),
@@ -97,23 +98,23 @@ def test_no_report_of_adaptive_private_mechanisms_exceeds_the_bound(seed):
     places = np.sort(rng.choice(5, 3, replace=False))
     prior, kernels = random_law(rng, 3), [[random_law(rng, 3) for _ in range(3)] for _ in range(2)]
     sides = [rng.integers(0, 3, 5) for _ in range(3)]  # reports are merged into three, by a map for each tick
-    paths = defaultdict(list)
+    paths: Any = defaultdict(list)
     for reports in product(range(3), repeat=3):
-        epsilons, columns = [], []
+        steps_of_path, columns = [], []
         for t, o in enumerate(reports):
-            epsilons.append(1 if t == 0 else 1 + (reports[t - 1] == 0))
-            rows = geometric_rows(5, epsilons[-1])
+            steps_of_path.append(1 if t == 0 else 1 + (reports[t - 1] == 0))
+            rows = geometric_rows(5, steps_of_path[-1])
             columns.append([sum((rows[x][k] for k in np.flatnonzero(sides[t] == o)), Fraction(0)) for x in places])
         if all(map(any, columns)):
-            paths[tuple(epsilons)].append(columns)
+            paths[tuple(steps_of_path)].append(columns)
     distances = np.abs(np.subtract.outer(places, places)).astype(float)
     start, *rest = (np.array(array, dtype=float) for array in (prior, *kernels))
     compared = 0
-    for epsilons, reports in paths.items():
+    for epsilons, days in paths.items():
         leakage = temporal_leakage(start, rest, distances, np.array(epsilons) * LN2)
         steps = np.array(epsilons)[:, None, None] * LN2 * distances
         assert not (leakage.total > leakage.backward + leakage.forward - steps + 1e-12).any()
-        for columns, tick in product(reports, range(3)):
+        for columns, tick in product(days, range(3)):
             likelihood = likelihoods(prior, kernels, columns, tick)
             for i, j in ALL:
                 if likelihood[i] is None or likelihood[j] is None:
@@ -206,7 +207,7 @@ def test_total_is_at_most_the_distance_of_whole_days():
 
 
 def test_wrong_models_are_refused():
-    wrong = [
+    wrong: list[dict[str, Any]] = [
         {"prior": [0.5, 0.5]},
         {"prior": [0.5, 0.5, 0.5]},
         {"kernels": [WALK, WALK, WALK]},
@@ -218,7 +219,7 @@ def test_wrong_models_are_refused():
         {"dilation": 0.9},
         {"kernels": [[1e-300, 1, 0], [0, 1, 0], [0, 0, 1]]},
     ]
-    good = {"prior": PRIOR, "kernels": WALK, "distances": LINE, "epsilons": [1, 1, 1]}
+    good: dict[str, Any] = {"prior": PRIOR, "kernels": WALK, "distances": LINE, "epsilons": [1, 1, 1]}
     for arguments in wrong:
         with pytest.raises(InputError):
             temporal_leakage(**{**good, **arguments})

@@ -134,7 +134,12 @@ def test_days_of_reports_are_attacked(run, tmp_path):
         rng.integers(0, 20, 2000).tolist(),
         time,
     )
-    columns = {"lat": visits.lat, "lon": visits.lon, "user": visits.user.astype(str), "time": visits.time}
+    columns = {
+        "lat": visits.lat,
+        "lon": visits.lon,
+        "user": np.asarray(visits.user).astype(str),
+        "time": visits.time,
+    }
     pq.write_table(pa.table(columns), "fixes.parquet")
     lattice = sf.Lattice.covering(visits, "2 km")
     made = sf.design(
